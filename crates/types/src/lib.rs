@@ -1,0 +1,23 @@
+//! The vocabulary of Surus: ids, permissions, paths, exceptions, and the borrowed views that
+//! `namespace` lends and `wire` and `webhdfs` encode. No behaviour that needs a clock, a file or a socket.
+#![no_std]
+#![forbid(unsafe_code)]
+extern crate alloc;
+
+pub mod block;
+pub mod caller;
+pub mod datanode;
+pub mod error;
+pub mod ids;
+pub mod path;
+pub mod permission;
+pub mod status;
+
+pub use block::{Block, ExtendedBlock, StorageType};
+pub use caller::{Caller, RpcIds};
+pub use datanode::{AdminState, DatanodeId, DatanodeStats, StorageReport};
+pub use error::{ExceptionClass, HdfsError};
+pub use ids::{BlockId, GenerationStamp, InodeId, TxId};
+pub use path::HdfsPath;
+pub use permission::{FsAction, FsPermission, PermissionStatus};
+pub use status::{ContentSummary, FileStatus, FileType, FsStats, LocatedBlock, LocatedBlocks, Replica};
