@@ -1,0 +1,54 @@
+//! `cargo xtask ci`: the whole check, in the order in which a failure is cheapest to find.
+
+use crate::conformance::{self, CLIENTS, SUITES};
+use crate::shell::{cargo, need, output};
+use crate::{mutate, tidy};
+use anyhow::Result;
+use std::process::Command;
+
+/// Clients and suites of the everyday run; `--full` runs all.
+const EVERYDAY: &[&str] = &["curl-webhdfs", "fsshell-3.5", "surus-dfs", "python-hdfs", "go-hdfs", "contract"];
+/// A target without an operating system: building for it proves that `types` and `namespace` use none.
+const BARE_TARGET: &str = "x86_64-unknown-none";
+
+pub fn run(full: bool) -> Result<()> {
+    need(&[("git", "git"), ("python3", "python3-venv"), ("cc", "gcc"), ("strace", "strace")])?;
+    run_step("format", &mut cargo(&["fmt", "--all", "--check"]))?;
+    tidy::run(false)?;
+    run_step("lint", &mut cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
+    bare_target()?;
+    let mut tests = cargo(&["test", "--workspace"]);
+    if full {
+        tests.env("SURUS_CRASH_CLONES", "10000").env("SURUS_KILL_ROUNDS", "500").env("PROPTEST_CASES", "5000");
+    }
+    run_step("unit, property and crash tests", &mut tests)?;
+    if full {
+        mutate::run()?;
+        let all: Vec<&str> = CLIENTS.iter().chain(SUITES).copied().collect();
+        conformance::run_all(&all, false, None)
+    } else {
+        conformance::run_all(EVERYDAY, false, None)
+    }
+}
+
+fn run_step(what: &str, command: &mut Command) -> Result<()> {
+    eprintln!("== {what}");
+    crate::shell::run(command)
+}
+
+fn bare_target() -> Result<()> {
+    eprintln!("== types and namespace without an operating system");
+    let installed = output(Command::new("rustup").args(["target", "list", "--installed"])).unwrap_or_default();
+    if !installed.contains(BARE_TARGET) {
+        crate::shell::run(Command::new("rustup").args(["target", "add", BARE_TARGET]))?;
+    }
+    crate::shell::run(&mut cargo(&[
+        "build",
+        "--package",
+        "surus-types",
+        "--package",
+        "surus-namespace",
+        "--target",
+        BARE_TARGET,
+    ]))
+}

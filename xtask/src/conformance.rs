@@ -1,0 +1,85 @@
+//! `cargo xtask conformance NAME`: other people's clients and Hadoop's own suites, each on a cluster of its own.
+//! The checks lie in `conformance/`; what real Hadoop 3.5.0 fails itself is in their `allowed-*.txt`.
+
+use crate::cluster::{Cluster, results_dir};
+use crate::shell::{self, script};
+use anyhow::{Result, bail};
+use clap::Parser;
+
+/// Clients of `conformance/clients/run.sh`.
+pub const CLIENTS: &[&str] = &[
+    "curl-webhdfs",
+    "fsshell-3.5",
+    "fsshell-3.4",
+    "fsshell-2.7",
+    "surus-dfs",
+    "python-hdfs",
+    "fsspec-webhdfs",
+    "pyhdfs",
+    "snakebite",
+    "hdfs-native-py",
+    "hdfs-native-rs",
+    "go-hdfs",
+    "hdfs-cli",
+    "pyarrow",
+    "opendal",
+    "chdb",
+    "pyspark",
+];
+/// Suites of `conformance/suites/run.sh`.
+pub const SUITES: &[&str] = &["contract", "fscontext", "cli", "compat"];
+
+#[derive(Parser)]
+pub struct Args {
+    /// Clients and suites to run; `list` shows them
+    #[arg(required = true)]
+    names: Vec<String>,
+    /// Against real Hadoop 3.5.0: the yardstick
+    #[arg(long)]
+    hadoop: bool,
+    /// For suites: only cases whose name matches this Java regular expression
+    #[arg(long)]
+    filter: Option<String>,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    if args.names.iter().any(|n| n == "list") {
+        println!("clients: {}\nsuites:  {}", CLIENTS.join(" "), SUITES.join(" "));
+        return Ok(());
+    }
+    let names: Vec<&str> = args.names.iter().map(String::as_str).collect();
+    run_all(&names, args.hadoop, args.filter.as_deref())
+}
+
+/// Runs every name, then fails if one did: a later client still shows what it has to show.
+pub fn run_all(names: &[&str], hadoop: bool, filter: Option<&str>) -> Result<()> {
+    let mut failed = Vec::new();
+    for &name in names {
+        if let Err(error) = run_one(name, hadoop, filter) {
+            eprintln!("{name}: {error:#}");
+            failed.push(name);
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { bail!("conformance failed: {}", failed.join(", ")) }
+}
+
+fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
+    let out = results_dir();
+    let out = out.to_string_lossy();
+    if CLIENTS.contains(&name) {
+        let cluster = Cluster::start(name, 1, hadoop)?;
+        return shell::run(&mut script(
+            "conformance/clients/run.sh",
+            &[name, &cluster.uri(), &cluster.http(), "-o", &out],
+        ));
+    }
+    if SUITES.contains(&name) {
+        let cluster = Cluster::start(name, if name == "compat" { 1 } else { 2 }, hadoop)?;
+        let mut suite = script("conformance/suites/run.sh", &[name, &cluster.uri(), "-o", &out]);
+        if let Some(filter) = filter {
+            suite.args(["--filter", filter]);
+        }
+        return shell::run(&mut suite);
+    }
+    bail!("no client or suite is called {name}: `cargo xtask conformance list`")
+}
