@@ -1,0 +1,361 @@
+//! The table itself: one row a key, in the order of the manual.
+
+use super::keys;
+use crate::value::*;
+
+keys! {
+    "Common" {
+        /// Default file system; `hdfs://host:8020` or `hdfs://nameservice`.
+        FS_DEFAULT_FS: Text = "fs.defaultFS", "file:///", old ["fs.default.name"];
+        /// Base of many defaults.
+        HADOOP_TMP_DIR: Text = "hadoop.tmp.dir", "/tmp/hadoop-${user.name}";
+        /// Stream buffer; reported in server defaults.
+        IO_FILE_BUFFER_SIZE: Int = "io.file.buffer.size", "4096", range 1..=i32::MAX;
+        /// Client umask.
+        FS_PERMISSIONS_UMASK_MODE: Umask = "fs.permissions.umask-mode", "022", old ["dfs.umaskmode", "dfs.umask"];
+        /// 0 disables trash; server value wins over client when non-zero.
+        FS_TRASH_INTERVAL: Minutes = "fs.trash.interval", "0";
+        /// 0 = same as interval; emptier period.
+        FS_TRASH_CHECKPOINT_INTERVAL: Minutes = "fs.trash.checkpoint.interval", "0";
+        /// Cannot be deleted/renamed if non-empty, even by superuser.
+        FS_PROTECTED_DIRECTORIES: List = "fs.protected.directories", "";
+        /// Default web user.
+        HADOOP_HTTP_STATICUSER_USER: Text = "hadoop.http.staticuser.user", "dr.who", old ["dfs.web.ugi"];
+        /// User=g1,g2;.
+        HADOOP_USER_GROUP_STATIC_MAPPING_OVERRIDES: Text = "hadoop.user.group.static.mapping.overrides", "dr.who=;";
+        /// Group cache.
+        HADOOP_SECURITY_GROUPS_CACHE_SECS: Seconds = "hadoop.security.groups.cache.secs", "300";
+        /// Cache of unknown users.
+        HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS: Seconds = "hadoop.security.groups.negative-cache.secs", "30";
+        /// How callers prove who they are; kerberos is refused until Surus has it.
+        HADOOP_SECURITY_AUTHENTICATION: OneOf = "hadoop.security.authentication", "simple", choices ["simple", "kerberos"];
+        /// Service ACLs.
+        HADOOP_SECURITY_AUTHORIZATION: Bool = "hadoop.security.authorization", "false";
+        /// Caller context in audit log; max 128 B, signature 40 B.
+        HADOOP_CALLER_CONTEXT_ENABLED: Bool = "hadoop.caller.context.enabled", "false";
+    }
+    "Addresses and ports" {
+        /// Client RPC; falls back to fs.defaultFS (port 8020); suffix .NS.NN in HA.
+        DFS_NAMENODE_RPC_ADDRESS: Optional<Address> = "dfs.namenode.rpc-address", "";
+        /// Bind override.
+        DFS_NAMENODE_RPC_BIND_HOST: Optional<Text> = "dfs.namenode.rpc-bind-host", "";
+        /// Separate RPC for DNs/ZKFC.
+        DFS_NAMENODE_SERVICERPC_ADDRESS: Optional<Address> = "dfs.namenode.servicerpc-address", "";
+        /// Web/WebHDFS.
+        DFS_NAMENODE_HTTP_ADDRESS: Address = "dfs.namenode.http-address", "0.0.0.0:9870", old ["dfs.http.address"];
+        /// Interface to bind instead of the address host.
+        DFS_NAMENODE_HTTP_BIND_HOST: Optional<Text> = "dfs.namenode.http-bind-host", "";
+        /// Data transfer.
+        DFS_DATANODE_ADDRESS: Address = "dfs.datanode.address", "0.0.0.0:9866";
+        /// DN IPC.
+        DFS_DATANODE_IPC_ADDRESS: Address = "dfs.datanode.ipc.address", "0.0.0.0:9867";
+        /// DN web/WebHDFS.
+        DFS_DATANODE_HTTP_ADDRESS: Address = "dfs.datanode.http.address", "0.0.0.0:9864";
+        /// Secondary NN web.
+        DFS_NAMENODE_SECONDARY_HTTP_ADDRESS: Address = "dfs.namenode.secondary.http-address", "0.0.0.0:9868", old ["dfs.secondary.http.address"];
+        /// HTTP_ONLY, HTTPS_ONLY, HTTP_AND_HTTPS.
+        DFS_HTTP_POLICY: OneOf = "dfs.http.policy", "HTTP_ONLY", choices ["HTTP_ONLY", "HTTPS_ONLY", "HTTP_AND_HTTPS"];
+        /// Registered host name override.
+        DFS_DATANODE_HOSTNAME: Optional<Text> = "dfs.datanode.hostname", "", old ["slave.host.name"];
+        /// Client connects to DN by name.
+        DFS_CLIENT_USE_DATANODE_HOSTNAME: Bool = "dfs.client.use.datanode.hostname", "false";
+        /// DN to DN by name.
+        DFS_DATANODE_USE_DATANODE_HOSTNAME: Bool = "dfs.datanode.use.datanode.hostname", "false";
+    }
+    "RPC" {
+        /// TCP connect.
+        IPC_CLIENT_CONNECT_TIMEOUT: Milliseconds = "ipc.client.connect.timeout", "20000";
+        /// Refused connects.
+        IPC_CLIENT_CONNECT_MAX_RETRIES: Int = "ipc.client.connect.max.retries", "10", range 0..=i32::MAX;
+        /// Between retries.
+        IPC_CLIENT_CONNECT_RETRY_INTERVAL: Milliseconds = "ipc.client.connect.retry.interval", "1000";
+        /// Timed out connects.
+        IPC_CLIENT_CONNECT_MAX_RETRIES_ON_TIMEOUTS: Int = "ipc.client.connect.max.retries.on.timeouts", "45", range 0..=i32::MAX;
+        /// Idle client connection closed.
+        IPC_CLIENT_CONNECTION_MAXIDLETIME: Milliseconds = "ipc.client.connection.maxidletime", "10000";
+        /// Per call timeout (0 = only ping).
+        IPC_CLIENT_RPC_TIMEOUT_MS: Milliseconds = "ipc.client.rpc-timeout.ms", "120000";
+        /// Send pings.
+        IPC_CLIENT_PING: Bool = "ipc.client.ping", "true";
+        /// Ping period.
+        IPC_PING_INTERVAL: Milliseconds = "ipc.ping.interval", "60000";
+        /// Disable Nagle.
+        IPC_CLIENT_TCPNODELAY: Bool = "ipc.client.tcpnodelay", "true";
+        /// Largest request frame.
+        IPC_MAXIMUM_DATA_LENGTH: Int = "ipc.maximum.data.length", "134217728", range 1..=i32::MAX;
+        /// Largest response the client accepts.
+        IPC_MAXIMUM_RESPONSE_LENGTH: Int = "ipc.maximum.response.length", "134217728", range 1..=i32::MAX;
+        /// Backlog.
+        IPC_SERVER_LISTEN_QUEUE_SIZE: Int = "ipc.server.listen.queue.size", "256", range 1..=65535;
+        /// 0 unlimited.
+        IPC_SERVER_MAX_CONNECTIONS: Int = "ipc.server.max.connections", "0", range 0..=i32::MAX;
+        /// Authentication, integrity, privacy (SASL QOP).
+        HADOOP_RPC_PROTECTION: List = "hadoop.rpc.protection", "authentication";
+    }
+    "NameNode storage" {
+        /// Fsimage (+edits) dirs, all written.
+        DFS_NAMENODE_NAME_DIR: Dirs = "dfs.namenode.name.dir", "file://${hadoop.tmp.dir}/dfs/name", old ["dfs.name.dir"];
+        /// Edit log dirs.
+        DFS_NAMENODE_EDITS_DIR: Dirs = "dfs.namenode.edits.dir", "${dfs.namenode.name.dir}", old ["dfs.name.edits.dir"];
+        /// Mode of storage dirs.
+        DFS_NAMENODE_STORAGE_DIR_PERM: Mode = "dfs.namenode.storage.dir.perm", "700";
+        /// Largest edit op.
+        DFS_NAMENODE_MAX_OP_SIZE: Int = "dfs.namenode.max.op.size", "52428800", range 1..=i32::MAX;
+        /// Skip fsync of edit channel.
+        DFS_NAMENODE_EDITS_NOEDITLOGCHANNELFLUSH: Bool = "dfs.namenode.edits.noeditlogchannelflush", "false";
+        /// Images kept.
+        DFS_NAMENODE_NUM_CHECKPOINTS_RETAINED: Int = "dfs.namenode.num.checkpoints.retained", "2", range 1..=i32::MAX;
+        /// Txns kept beyond need.
+        DFS_NAMENODE_NUM_EXTRA_EDITS_RETAINED: Long = "dfs.namenode.num.extra.edits.retained", "1000000", range 0..=i64::MAX;
+        /// Cap on retained old segments.
+        DFS_NAMENODE_MAX_EXTRA_EDITS_SEGMENTS_RETAINED: Int = "dfs.namenode.max.extra.edits.segments.retained", "10000", range 0..=i32::MAX;
+        /// Checkpoint when this old.
+        DFS_NAMENODE_CHECKPOINT_PERIOD: Seconds = "dfs.namenode.checkpoint.period", "3600", old ["fs.checkpoint.period"];
+        /// Or this many txns.
+        DFS_NAMENODE_CHECKPOINT_TXNS: Long = "dfs.namenode.checkpoint.txns", "1000000", range 1..=i64::MAX;
+        /// Roll when txns exceed this x checkpoint.txns.
+        DFS_NAMENODE_EDIT_LOG_AUTOROLL_MULTIPLIER_THRESHOLD: Float = "dfs.namenode.edit.log.autoroll.multiplier.threshold", "0.5";
+        /// Below: safe mode.
+        DFS_NAMENODE_RESOURCE_DU_RESERVED: Size = "dfs.namenode.resource.du.reserved", "104857600";
+        /// Disk space check period.
+        DFS_NAMENODE_RESOURCE_CHECK_INTERVAL: Milliseconds = "dfs.namenode.resource.check.interval", "5000";
+        /// Refuse reformat.
+        DFS_REFORMAT_DISABLED: Bool = "dfs.reformat.disabled", "false";
+        /// False forbids -format.
+        DFS_NAMENODE_SUPPORT_ALLOW_FORMAT: Bool = "dfs.namenode.support.allow.format", "true";
+        /// Compress fsimage sections.
+        DFS_IMAGE_COMPRESS: Bool = "dfs.image.compress", "false";
+    }
+    "NameNode service and limits" {
+        /// Accepted and without effect: no handler waits for a disk, so there is no count to tune.
+        DFS_NAMENODE_HANDLER_COUNT: Int = "dfs.namenode.handler.count", "10", range 1..=i32::MAX;
+        /// Accepted and without effect, as dfs.namenode.handler.count.
+        DFS_NAMENODE_SERVICE_HANDLER_COUNT: Int = "dfs.namenode.service.handler.count", "10", range 1..=i32::MAX;
+        /// 0 = off; also path limits 8000 chars / 1000 levels fixed.
+        DFS_NAMENODE_FS_LIMITS_MAX_COMPONENT_LENGTH: Int = "dfs.namenode.fs-limits.max-component-length", "255", range 0..=i32::MAX;
+        /// Children per dir, hard cap 6,400,000.
+        DFS_NAMENODE_FS_LIMITS_MAX_DIRECTORY_ITEMS: Int = "dfs.namenode.fs-limits.max-directory-items", "1048576", range 1..=6400000;
+        /// Lower block sizes refused.
+        DFS_NAMENODE_FS_LIMITS_MIN_BLOCK_SIZE: Size = "dfs.namenode.fs-limits.min-block-size", "1048576";
+        /// AddBlock fails beyond.
+        DFS_NAMENODE_FS_LIMITS_MAX_BLOCKS_PER_FILE: Long = "dfs.namenode.fs-limits.max-blocks-per-file", "10000", range 1..=i64::MAX;
+        /// False: no checks (owner/mode still stored).
+        DFS_PERMISSIONS_ENABLED: Bool = "dfs.permissions.enabled", "true", old ["dfs.permissions"];
+        /// Members are superusers.
+        DFS_PERMISSIONS_SUPERUSERGROUP: Text = "dfs.permissions.superusergroup", "supergroup", old ["dfs.permissions.supergroup"];
+        /// Web/DN admin.
+        DFS_CLUSTER_ADMINISTRATORS: Text = "dfs.cluster.administrators", "";
+        /// Check permissions while summarising.
+        DFS_PERMISSIONS_CONTENT_SUMMARY_SUB_ACCESS: Bool = "dfs.permissions.ContentSummary.subAccess", "false";
+        /// 0 = no atime.
+        DFS_NAMENODE_ACCESSTIME_PRECISION: Milliseconds = "dfs.namenode.accesstime.precision", "3600000", old ["dfs.access.time.precision"];
+        /// Entries per getListing.
+        DFS_LS_LIMIT: Int = "dfs.ls.limit", "1000", range 1..=i32::MAX;
+        /// Inodes per lock hold.
+        DFS_CONTENT_SUMMARY_LIMIT: Int = "dfs.content-summary.limit", "5000", range 1..=i32::MAX;
+        /// 0 unlimited.
+        DFS_NAMENODE_MAX_OBJECTS: Long = "dfs.namenode.max.objects", "0", range 0..=i64::MAX, old ["dfs.max.objects"];
+        /// Lease monitor period.
+        DFS_NAMENODE_LEASE_RECHECK_INTERVAL_MS: Milliseconds = "dfs.namenode.lease-recheck-interval-ms", "2000", range 1..=i64::MAX;
+        /// Soft limit fixed 60 s.
+        DFS_NAMENODE_LEASE_HARD_LIMIT_SEC: Seconds = "dfs.namenode.lease-hard-limit-sec", "1200", range 1..=i64::MAX;
+        /// At-most-once cache on.
+        DFS_NAMENODE_ENABLE_RETRYCACHE: Bool = "dfs.namenode.enable.retrycache", "true";
+        /// Entry life.
+        DFS_NAMENODE_RETRYCACHE_EXPIRYTIME_MILLIS: Milliseconds = "dfs.namenode.retrycache.expirytime.millis", "600000";
+        /// Home = prefix/USER.
+        DFS_USER_HOME_DIR_PREFIX: Text = "dfs.user.home.dir.prefix", "/user";
+        /// False: ACL ops fail, existing ACLs kept and enforced.
+        DFS_NAMENODE_ACLS_ENABLED: Bool = "dfs.namenode.acls.enabled", "true";
+        /// False: xattr ops fail.
+        DFS_NAMENODE_XATTRS_ENABLED: Bool = "dfs.namenode.xattrs.enabled", "true";
+        /// Use unmasked mode with default ACLs.
+        DFS_NAMENODE_POSIX_ACL_INHERITANCE_ENABLED: Bool = "dfs.namenode.posix.acl.inheritance.enabled", "true";
+        /// Valid user.name.
+        DFS_WEBHDFS_USER_PROVIDER_USER_PATTERN: Text = "dfs.webhdfs.user.provider.user.pattern", "^[A-Za-z_][A-Za-z0-9._-]*[$]?$";
+    }
+    "Replication and heartbeats" {
+        /// Client default.
+        DFS_REPLICATION: Number<i16> = "dfs.replication", "3", range 1..=32767;
+        /// Largest replication accepted.
+        DFS_REPLICATION_MAX: Int = "dfs.replication.max", "512", range 1..=32767;
+        /// Needed for complete().
+        DFS_NAMENODE_REPLICATION_MIN: Int = "dfs.namenode.replication.min", "1", range 1..=32767, old ["dfs.replication.min"];
+        /// Client default.
+        DFS_BLOCKSIZE: Size = "dfs.blocksize", "134217728", range 1..=i64::MAX, old ["dfs.block.size"];
+        /// DN heartbeat.
+        DFS_HEARTBEAT_INTERVAL: Seconds = "dfs.heartbeat.interval", "3", range 1..=i64::MAX;
+        /// Dead after 2 x this + 10 x heartbeat = 630 s.
+        DFS_NAMENODE_HEARTBEAT_RECHECK_INTERVAL: Milliseconds = "dfs.namenode.heartbeat.recheck-interval", "300000", range 1..=i64::MAX, old ["heartbeat.recheck.interval"];
+        /// No heartbeat for this long: stale.
+        DFS_NAMENODE_STALE_DATANODE_INTERVAL: Milliseconds = "dfs.namenode.stale.datanode.interval", "30000", range 1..=i64::MAX;
+        /// Sort stale nodes last on read.
+        DFS_NAMENODE_AVOID_READ_STALE_DATANODE: Bool = "dfs.namenode.avoid.read.stale.datanode", "false";
+        /// Do not choose stale nodes.
+        DFS_NAMENODE_AVOID_WRITE_STALE_DATANODE: Bool = "dfs.namenode.avoid.write.stale.datanode", "false";
+        /// Replication monitor.
+        DFS_NAMENODE_REDUNDANCY_INTERVAL_SECONDS: Seconds = "dfs.namenode.redundancy.interval.seconds", "3", range 1..=i64::MAX, old ["dfs.replication.interval", "dfs.namenode.replication.interval"];
+        /// Per DN.
+        DFS_NAMENODE_REPLICATION_MAX_STREAMS: Int = "dfs.namenode.replication.max-streams", "2", range 1..=i32::MAX, old ["dfs.max-repl-streams"];
+        /// Limit for highest priority work.
+        DFS_NAMENODE_REPLICATION_MAX_STREAMS_HARD_LIMIT: Int = "dfs.namenode.replication.max-streams-hard-limit", "4", range 1..=i32::MAX;
+        /// Work per live node per tick.
+        DFS_NAMENODE_REPLICATION_WORK_MULTIPLIER_PER_ITERATION: Int = "dfs.namenode.replication.work.multiplier.per.iteration", "2", range 1..=i32::MAX;
+        /// Re-queue a pending copy.
+        DFS_NAMENODE_RECONSTRUCTION_PENDING_TIMEOUT_SEC: Seconds = "dfs.namenode.reconstruction.pending.timeout-sec", "300", old ["dfs.replication.pending.timeout.sec", "dfs.namenode.replication.pending.timeout-sec"];
+        /// Deletes per heartbeat.
+        DFS_BLOCK_INVALIDATE_LIMIT: Int = "dfs.block.invalidate.limit", "1000", range 1..=i32::MAX;
+        /// Skip overloaded nodes.
+        DFS_NAMENODE_REDUNDANCY_CONSIDER_LOAD: Bool = "dfs.namenode.redundancy.considerLoad", "true", old ["dfs.replication.considerLoad", "dfs.namenode.replication.considerLoad"];
+        /// Load above factor x average is too much.
+        DFS_NAMENODE_REDUNDANCY_CONSIDER_LOAD_FACTOR: Float = "dfs.namenode.redundancy.considerLoad.factor", "2.0";
+        /// First replica on the writer's node.
+        DFS_NAMENODE_BLOCK_PLACEMENT_POLICY_DEFAULT_PREFER_LOCAL_NODE: Bool = "dfs.namenode.block-placement-policy.default.prefer-local-node", "true";
+        /// Include.
+        DFS_HOSTS: Optional<Text> = "dfs.hosts", "";
+        /// Exclude.
+        DFS_HOSTS_EXCLUDE: Optional<Text> = "dfs.hosts.exclude", "";
+        /// Reject DN without reverse DNS.
+        DFS_NAMENODE_DATANODE_REGISTRATION_IP_HOSTNAME_CHECK: Bool = "dfs.namenode.datanode.registration.ip-hostname-check", "true";
+        /// Share of blocks with min replicas needed.
+        DFS_NAMENODE_SAFEMODE_THRESHOLD_PCT: Float = "dfs.namenode.safemode.threshold-pct", "0.999f", old ["dfs.safemode.threshold.pct"];
+        /// Live DNs needed.
+        DFS_NAMENODE_SAFEMODE_MIN_DATANODES: Int = "dfs.namenode.safemode.min.datanodes", "0", range 0..=i32::MAX;
+        /// Wait after threshold.
+        DFS_NAMENODE_SAFEMODE_EXTENSION: Milliseconds = "dfs.namenode.safemode.extension", "30000", old ["dfs.safemode.extension"];
+        /// Min replicas counted in safe mode.
+        DFS_NAMENODE_SAFEMODE_REPLICATION_MIN: Optional<Int> = "dfs.namenode.safemode.replication.min", "", range 1..=32767;
+        /// No deletes for a while after start.
+        DFS_NAMENODE_STARTUP_DELAY_BLOCK_DELETION_SEC: Seconds = "dfs.namenode.startup.delay.block.deletion.sec", "0";
+        /// Concurrent full reports.
+        DFS_NAMENODE_MAX_FULL_BLOCK_REPORT_LEASES: Int = "dfs.namenode.max.full.block.report.leases", "6", range 1..=i32::MAX;
+        /// Lease life.
+        DFS_NAMENODE_FULL_BLOCK_REPORT_LEASE_LENGTH_MS: Milliseconds = "dfs.namenode.full.block.report.lease.length.ms", "300000";
+        /// Older DNs refused.
+        DFS_NAMENODE_MIN_SUPPORTED_DATANODE_VERSION: Text = "dfs.namenode.min.supported.datanode.version", "2.1.0-beta";
+    }
+    "DataNode" {
+        /// Storage types by prefix [DISK][SSD][ARCHIVE][RAM_DISK][NVDIMM][PROVIDED].
+        DFS_DATANODE_DATA_DIR: StorageDirs = "dfs.datanode.data.dir", "file://${hadoop.tmp.dir}/dfs/data", old ["dfs.data.dir"];
+        /// Checked/enforced.
+        DFS_DATANODE_DATA_DIR_PERM: Mode = "dfs.datanode.data.dir.perm", "700";
+        /// Accepted and without effect, as dfs.namenode.handler.count.
+        DFS_DATANODE_HANDLER_COUNT: Int = "dfs.datanode.handler.count", "10", range 1..=i32::MAX;
+        /// Xceivers.
+        DFS_DATANODE_MAX_TRANSFER_THREADS: Int = "dfs.datanode.max.transfer.threads", "4096", range 1..=i32::MAX, old ["dfs.datanode.max.xcievers"];
+        /// -1 = any but all.
+        DFS_DATANODE_FAILED_VOLUMES_TOLERATED: Int = "dfs.datanode.failed.volumes.tolerated", "0", range -1..=i32::MAX;
+        /// Also .TYPE and per dir suffix.
+        DFS_DATANODE_DU_RESERVED: Size = "dfs.datanode.du.reserved", "0";
+        /// Full block report period.
+        DFS_BLOCKREPORT_INTERVAL_MSEC: Milliseconds = "dfs.blockreport.intervalMsec", "21600000", range 1..=i64::MAX;
+        /// Random within.
+        DFS_BLOCKREPORT_INITIAL_DELAY: Seconds = "dfs.blockreport.initialDelay", "0";
+        /// Above: one RPC per storage.
+        DFS_BLOCKREPORT_SPLIT_THRESHOLD: Long = "dfs.blockreport.split.threshold", "1000000", range 0..=i64::MAX;
+        /// 0 = at once.
+        DFS_BLOCKREPORT_INCREMENTAL_INTERVAL_MSEC: Milliseconds = "dfs.blockreport.incremental.intervalMsec", "0";
+        /// Disk vs memory reconcile.
+        DFS_DATANODE_DIRECTORYSCAN_INTERVAL: Seconds = "dfs.datanode.directoryscan.interval", "21600";
+        /// Block scanner; negative off.
+        DFS_DATANODE_SCAN_PERIOD_HOURS: Int = "dfs.datanode.scan.period.hours", "504";
+        /// Balancer traffic cap per DN.
+        DFS_DATANODE_BALANCE_BANDWIDTH_PER_SEC: Size = "dfs.datanode.balance.bandwidthPerSec", "100m", old ["dfs.balance.bandwidthPerSec"];
+        /// Posix_fadvise readahead.
+        DFS_DATANODE_READAHEAD_BYTES: Size = "dfs.datanode.readahead.bytes", "4194304";
+        /// Drop page cache.
+        DFS_DATANODE_DROP_CACHE_BEHIND_READS: Bool = "dfs.datanode.drop.cache.behind.reads", "false";
+        /// Sync_file_range after write.
+        DFS_DATANODE_SYNC_BEHIND_WRITES: Bool = "dfs.datanode.sync.behind.writes", "false";
+        /// Sendfile.
+        DFS_DATANODE_TRANSFER_TO_ALLOWED: Bool = "dfs.datanode.transferTo.allowed", "true";
+        /// Sync a replica to disk when it is closed.
+        DFS_DATANODE_SYNCONCLOSE: Bool = "dfs.datanode.synconclose", "false";
+        /// Write timeout on data sockets.
+        DFS_DATANODE_SOCKET_WRITE_TIMEOUT: Milliseconds = "dfs.datanode.socket.write.timeout", "480000";
+        /// Idle data connection.
+        DFS_DATANODE_SOCKET_REUSE_KEEPALIVE: Milliseconds = "dfs.datanode.socket.reuse.keepalive", "4000";
+        /// Between checks of a volume.
+        DFS_DATANODE_DISK_CHECK_MIN_GAP: Milliseconds = "dfs.datanode.disk.check.min.gap", "15m";
+        /// Hung check = failed volume.
+        DFS_DATANODE_DISK_CHECK_TIMEOUT: Milliseconds = "dfs.datanode.disk.check.timeout", "10m";
+    }
+    "Client" {
+        /// Chunk.
+        DFS_BYTES_PER_CHECKSUM: Int = "dfs.bytes-per-checksum", "512", range 1..=1048576, old ["io.bytes.per.checksum"];
+        /// NULL, CRC32, CRC32C.
+        DFS_CHECKSUM_TYPE: OneOf = "dfs.checksum.type", "CRC32C", choices ["NULL", "CRC32", "CRC32C"];
+        /// MD5MD5CRC or COMPOSITE_CRC.
+        DFS_CHECKSUM_COMBINE_MODE: OneOf = "dfs.checksum.combine.mode", "MD5MD5CRC", choices ["MD5MD5CRC", "COMPOSITE_CRC"];
+        /// Packet incl. header.
+        DFS_CLIENT_WRITE_PACKET_SIZE: Int = "dfs.client-write-packet-size", "65536", range 1024..=16777216, old ["dfs.write.packet.size"];
+        /// Max in queue.
+        DFS_CLIENT_WRITE_MAX_PACKETS_IN_FLIGHT: Int = "dfs.client.write.max-packets-in-flight", "80", range 1..=i32::MAX;
+        /// Server refuses larger.
+        DFS_DATA_TRANSFER_MAX_PACKET_SIZE: Int = "dfs.data.transfer.max.packet.size", "16777216", range 1024..=i32::MAX;
+        /// Read; write timeout 8 min.
+        DFS_CLIENT_SOCKET_TIMEOUT: Milliseconds = "dfs.client.socket-timeout", "60000", old ["dfs.socket.timeout"];
+        /// Block allocation retries.
+        DFS_CLIENT_BLOCK_WRITE_RETRIES: Int = "dfs.client.block.write.retries", "3", range 0..=i32::MAX;
+        /// AddBlock/complete.
+        DFS_CLIENT_BLOCK_WRITE_LOCATE_FOLLOWING_BLOCK_RETRIES: Int = "dfs.client.block.write.locateFollowingBlock.retries", "5", range 0..=i32::MAX;
+        /// Doubles.
+        DFS_CLIENT_BLOCK_WRITE_LOCATE_FOLLOWING_BLOCK_INITIAL_DELAY_MS: Milliseconds = "dfs.client.block.write.locateFollowingBlock.initial.delay.ms", "400";
+        /// Replace failed pipeline nodes.
+        DFS_CLIENT_BLOCK_WRITE_REPLACE_DATANODE_ON_FAILURE_ENABLE: Bool = "dfs.client.block.write.replace-datanode-on-failure.enable", "true";
+        /// NEVER, DEFAULT, ALWAYS.
+        DFS_CLIENT_BLOCK_WRITE_REPLACE_DATANODE_ON_FAILURE_POLICY: OneOf = "dfs.client.block.write.replace-datanode-on-failure.policy", "DEFAULT", choices ["NEVER", "DEFAULT", "ALWAYS"];
+        /// Go on if replacement fails.
+        DFS_CLIENT_BLOCK_WRITE_REPLACE_DATANODE_ON_FAILURE_BEST_EFFORT: Bool = "dfs.client.block.write.replace-datanode-on-failure.best-effort", "false";
+        /// Go on if at least this many remain.
+        DFS_CLIENT_BLOCK_WRITE_REPLACE_DATANODE_ON_FAILURE_MIN_REPLICATION: Int = "dfs.client.block.write.replace-datanode-on-failure.min-replication", "0", range 0..=32767;
+        /// Recoveries for the same packet.
+        DFS_CLIENT_PIPELINE_RECOVERY_MAX_RETRIES: Int = "dfs.client.pipeline.recovery.max-retries", "5", range 0..=i32::MAX;
+        /// How long a bad node stays excluded.
+        DFS_CLIENT_WRITE_EXCLUDE_NODES_CACHE_EXPIRY_INTERVAL_MILLIS: Milliseconds = "dfs.client.write.exclude.nodes.cache.expiry.interval.millis", "600000";
+        /// Read retries.
+        DFS_CLIENT_MAX_BLOCK_ACQUIRE_FAILURES: Int = "dfs.client.max.block.acquire.failures", "3", range 0..=i32::MAX;
+        /// Default 10 x block size.
+        DFS_CLIENT_READ_PREFETCH_SIZE: Optional<Size> = "dfs.client.read.prefetch.size", "", old ["dfs.read.prefetch.size"];
+        /// Asking DNs for the length of an open file.
+        DFS_CLIENT_RETRY_TIMES_GET_LAST_BLOCK_LENGTH: Int = "dfs.client.retry.times.get-last-block-length", "3", range 0..=i32::MAX;
+        /// Idle DN sockets kept.
+        DFS_CLIENT_SOCKETCACHE_CAPACITY: Int = "dfs.client.socketcache.capacity", "16", range 0..=i32::MAX;
+        /// Idle life (below DN keepalive).
+        DFS_CLIENT_SOCKETCACHE_EXPIRY_MSEC: Milliseconds = "dfs.client.socketcache.expiryMsec", "3000";
+        /// Stale cached sockets tried before a new one.
+        DFS_CLIENT_CACHED_CONN_RETRY: Int = "dfs.client.cached.conn.retry", "3", range 0..=i32::MAX;
+        /// Cache of server defaults.
+        DFS_CLIENT_SERVER_DEFAULTS_VALIDITY_PERIOD_MS: Milliseconds = "dfs.client.server-defaults.validity.period.ms", "3600000";
+        /// Client waits for restarting DN.
+        DFS_CLIENT_DATANODE_RESTART_TIMEOUT: Seconds = "dfs.client.datanode-restart.timeout", "30";
+        /// Non-HA RPC.
+        DFS_CLIENT_RETRY_POLICY_ENABLED: Bool = "dfs.client.retry.policy.enabled", "false";
+        /// Pairs of sleep ms, retries.
+        DFS_CLIENT_RETRY_POLICY_SPEC: Text = "dfs.client.retry.policy.spec", "10000,6,60000,10";
+        /// HA.
+        DFS_CLIENT_RETRY_MAX_ATTEMPTS: Int = "dfs.client.retry.max.attempts", "10", range 0..=i32::MAX;
+        /// Rm -safely prompt limit.
+        HADOOP_SHELL_SAFELY_DELETE_LIMIT_NUM_FILES: Int = "hadoop.shell.safely.delete.limit.num.files", "100", range 0..=i32::MAX;
+    }
+    "High availability" {
+        /// Logical ids.
+        DFS_NAMESERVICES: List = "dfs.nameservices", "", old ["dfs.federation.nameservices"];
+        /// Subset DNs report to.
+        DFS_INTERNAL_NAMESERVICES: List = "dfs.internal.nameservices", "";
+        /// Which nameservice this node is.
+        DFS_NAMESERVICE_ID: Optional<Text> = "dfs.nameservice.id", "", old ["dfs.federation.nameservice.id"];
+        /// Which NN this node is.
+        DFS_HA_NAMENODE_ID: Optional<Text> = "dfs.ha.namenode.id", "";
+        /// Failovers before giving up.
+        DFS_CLIENT_FAILOVER_MAX_ATTEMPTS: Int = "dfs.client.failover.max.attempts", "15", range 0..=i32::MAX;
+        /// First back-off.
+        DFS_CLIENT_FAILOVER_SLEEP_BASE_MILLIS: Milliseconds = "dfs.client.failover.sleep.base.millis", "500";
+        /// Largest back-off.
+        DFS_CLIENT_FAILOVER_SLEEP_MAX_MILLIS: Milliseconds = "dfs.client.failover.sleep.max.millis", "15000";
+        /// Connect retries inside one NN.
+        DFS_CLIENT_FAILOVER_CONNECTION_RETRIES: Int = "dfs.client.failover.connection.retries", "0", range 0..=i32::MAX;
+        /// Random first NN.
+        DFS_CLIENT_FAILOVER_RANDOM_ORDER: Bool = "dfs.client.failover.random.order", "true";
+    }
+}

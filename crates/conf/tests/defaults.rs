@@ -1,0 +1,46 @@
+//! Each default is what Hadoop 3.5.0's `*-default.xml` files say.
+
+use std::collections::HashMap;
+use surus_conf::{Configuration, keys};
+
+/// Keys that the table of Hadoop's documented defaults leaves out, with their compiled-in default.
+const NOT_LISTED: &[(&str, &str)] = &[("dfs.datanode.synconclose", "false")];
+
+#[test]
+fn defaults_are_hadoops() {
+    let text = include_str!("data/defaults-3.5.0.tsv");
+    let mut listed: HashMap<&str, &str> = NOT_LISTED.iter().copied().collect();
+    for line in text.lines() {
+        let columns: Vec<&str> = line.split('\t').collect();
+        listed.insert(columns[0], if columns[2] == "(empty)" { "" } else { columns[2] });
+    }
+    for row in keys::ALL {
+        assert_eq!(Some(&row.default), listed.get(row.name), "{}", row.name);
+    }
+}
+
+#[test]
+fn every_default_is_allowed_and_every_name_is_there_once() {
+    let mut names = HashMap::new();
+    let mut conf = Configuration::new();
+    conf.set_property("user.name", "alice");
+    for row in keys::ALL {
+        assert!(names.insert(row.name, ()).is_none(), "{} twice", row.name);
+        for old in row.old_names {
+            assert!(names.insert(old, ()).is_none(), "{old} twice");
+        }
+        assert!(!row.doc.trim().is_empty() && row.doc.trim_end().ends_with('.'), "{}", row.name);
+        if !row.default.is_empty() {
+            conf.set(row.name, row.default);
+        }
+    }
+    assert_eq!(conf.check(), Ok(()));
+}
+
+#[test]
+fn the_manual_names_every_key() {
+    let manual = keys::manual();
+    for row in keys::ALL {
+        assert!(manual.contains(&format!("  {} (", row.name)), "{}", row.name);
+    }
+}
