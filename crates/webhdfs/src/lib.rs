@@ -1,1 +1,32 @@
-//! (placeholder)
+//! WebHDFS without a server: HTTP method, path and query in, a typed request out; file statuses, summaries and exceptions as JSON.
+//! Nothing here knows who serves it. Sources: `NamenodeWebHdfsMethods.java`, `JsonUtil.java`, `WebHdfsHandler.java`, Hadoop 3.5.0.
+#![forbid(unsafe_code)]
+
+pub mod json;
+mod params;
+mod parse;
+mod redirect;
+mod request;
+mod url;
+
+pub use parse::{PREFIX, parse, path_below_prefix, unsupported_error};
+pub use redirect::location;
+pub use request::{Create, CreateFlags, Method, Operation, RenameOptions, Request, Side};
+
+/// Headers that the NameNode puts on every WebHDFS answer, besides `Date` and `Expires`, which hold the time.
+/// Source: seen on 3.5.0 (`HttpServer2.java`, `NoCacheFilter`).
+pub const NAMENODE_HEADERS: [(&str, &str); 5] = [
+    ("Cache-Control", "no-cache"),
+    ("Pragma", "no-cache"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-FRAME-OPTIONS", "SAMEORIGIN"),
+    ("X-XSS-Protection", "1; mode=block"),
+];
+/// Content type of every JSON answer of the NameNode.
+pub const JSON: &str = "application/json";
+/// Content type of every JSON answer of the DataNode.
+pub const DATANODE_JSON: &str = "application/json; charset=utf-8";
+/// Content type of file data and of empty answers.
+pub const OCTET_STREAM: &str = "application/octet-stream";
+/// The user of a request that names none (`hadoop.http.staticuser.user`).
+pub const DEFAULT_USER: &str = "dr.who";

@@ -171,8 +171,6 @@ keys! {
         DFS_NAMENODE_XATTRS_ENABLED: Bool = "dfs.namenode.xattrs.enabled", "true";
         /// Use unmasked mode with default ACLs.
         DFS_NAMENODE_POSIX_ACL_INHERITANCE_ENABLED: Bool = "dfs.namenode.posix.acl.inheritance.enabled", "true";
-        /// Valid user.name.
-        DFS_WEBHDFS_USER_PROVIDER_USER_PATTERN: Text = "dfs.webhdfs.user.provider.user.pattern", "^[A-Za-z_][A-Za-z0-9._-]*[$]?$";
     }
     "Replication and heartbeats" {
         /// Client default.

@@ -1,0 +1,389 @@
+//! JSON answers, written straight into the output buffer in Hadoop's order of keys. Source: `JsonUtil.java`, Hadoop 3.5.0.
+
+use surus_types::{
+    ContentSummary, ExceptionClass, FileStatus, FileType, FsStats, HdfsError, LocatedBlock, LocatedBlocks, Replica,
+};
+
+/// A string with quotes. Escaped are `"`, `\` and control characters, as Jackson does; bytes that are no UTF-8 become U+FFFD.
+pub fn string(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.push(b'"');
+    match std::str::from_utf8(bytes) {
+        Ok(text) => escape(out, text.as_bytes()),
+        Err(_) => escape(out, String::from_utf8_lossy(bytes).as_bytes()),
+    }
+    out.push(b'"');
+}
+
+fn escape(out: &mut Vec<u8>, bytes: &[u8]) {
+    let mut clean = 0;
+    for (i, &b) in bytes.iter().enumerate() {
+        let short = match b {
+            b'"' => b'"',
+            b'\\' => b'\\',
+            0x08 => b'b',
+            0x0c => b'f',
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            0..=0x1f => 0,
+            _ => continue,
+        };
+        out.extend_from_slice(&bytes[clean..i]);
+        clean = i + 1;
+        if short == 0 {
+            const HEX: &[u8; 16] = b"0123456789ABCDEF";
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', HEX[usize::from(b >> 4)], HEX[usize::from(b & 15)]]);
+        } else {
+            out.extend_from_slice(&[b'\\', short]);
+        }
+    }
+    out.extend_from_slice(&bytes[clean..]);
+}
+
+fn number(out: &mut Vec<u8>, value: impl itoa::Integer) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
+/// `"key":number`, behind `before` (a comma or an opening brace).
+fn field(out: &mut Vec<u8>, before: &str, value: impl itoa::Integer) {
+    out.extend_from_slice(before.as_bytes());
+    number(out, value);
+}
+
+fn text_field(out: &mut Vec<u8>, before: &str, value: &[u8]) {
+    out.extend_from_slice(before.as_bytes());
+    string(out, value);
+}
+
+fn raw(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// One FileStatus object without a wrapper.
+pub fn file_status_object(out: &mut Vec<u8>, s: &FileStatus<'_>) {
+    const FLAG_ACL: u32 = 1;
+    const FLAG_ENCRYPTED: u32 = 2;
+    const FLAG_ERASURE_CODED: u32 = 4;
+    const FLAG_SNAPSHOT_ENABLED: u32 = 8;
+    field(out, "{\"accessTime\":", s.access_time_ms);
+    if s.flags & FLAG_ACL != 0 {
+        raw(out, ",\"aclBit\":true");
+    }
+    field(out, ",\"blockSize\":", s.block_size);
+    field(out, ",\"childrenNum\":", s.children);
+    if s.flags & FLAG_ERASURE_CODED != 0 {
+        raw(out, ",\"ecBit\":true");
+    }
+    if s.flags & FLAG_ENCRYPTED != 0 {
+        raw(out, ",\"encBit\":true");
+    }
+    field(out, ",\"fileId\":", s.inode_id.0);
+    text_field(out, ",\"group\":", s.group.as_bytes());
+    field(out, ",\"length\":", s.length);
+    field(out, ",\"modificationTime\":", s.modification_time_ms);
+    text_field(out, ",\"owner\":", s.owner.as_bytes());
+    text_field(out, ",\"pathSuffix\":", s.name);
+    raw(out, ",\"permission\":\"");
+    octal(out, s.permission.0);
+    field(out, "\",\"replication\":", s.replication);
+    if s.flags & FLAG_SNAPSHOT_ENABLED != 0 {
+        raw(out, ",\"snapshotEnabled\":true");
+    }
+    field(out, ",\"storagePolicy\":", s.storage_policy);
+    if s.file_type == FileType::Symlink {
+        text_field(out, ",\"symlink\":", s.symlink);
+    }
+    raw(
+        out,
+        match s.file_type {
+            FileType::Directory => ",\"type\":\"DIRECTORY\"}",
+            FileType::File => ",\"type\":\"FILE\"}",
+            FileType::Symlink => ",\"type\":\"SYMLINK\"}",
+        },
+    );
+}
+
+/// At most six octal digits, no leading zero.
+fn octal(out: &mut Vec<u8>, mut bits: u16) {
+    let mut digits = [b'0'; 6];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (bits & 7) as u8;
+        bits >>= 3;
+        if bits == 0 || first == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[first..]);
+}
+
+/// The answer to GETFILESTATUS. `s.name` is to be empty.
+pub fn file_status(out: &mut Vec<u8>, s: &FileStatus<'_>) {
+    raw(out, "{\"FileStatus\":");
+    file_status_object(out, s);
+    out.push(b'}');
+}
+
+/// Writes a listing entry by entry: `start`, any number of `entry`, one `end`. Which listing it is decides the frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Listing {
+    /// LISTSTATUS, which may come in many pages.
+    Whole,
+    /// LISTSTATUS_BATCH: one page.
+    Batch,
+}
+
+impl Listing {
+    pub fn start(self, out: &mut Vec<u8>) {
+        raw(
+            out,
+            match self {
+                Listing::Whole => "{\"FileStatuses\":{\"FileStatus\":[\n",
+                Listing::Batch => "{\"DirectoryListing\":{\"partialListing\":{\"FileStatuses\":{\"FileStatus\":[",
+            },
+        );
+    }
+
+    /// `first`: no entry was written before this one.
+    pub fn entry(self, out: &mut Vec<u8>, first: bool, s: &FileStatus<'_>) {
+        if !first {
+            raw(out, if self == Listing::Whole { ",\n" } else { "," });
+        }
+        file_status_object(out, s);
+    }
+
+    /// `remaining`: entries behind the page, for `Batch` alone.
+    pub fn end(self, out: &mut Vec<u8>, remaining: u32) {
+        match self {
+            Listing::Whole => raw(out, "\n]}}\n"),
+            Listing::Batch => {
+                field(out, "]}},\"remainingEntries\":", remaining);
+                raw(out, "}}");
+            }
+        }
+    }
+}
+
+/// The answer to GETCONTENTSUMMARY.
+pub fn content_summary(out: &mut Vec<u8>, s: &ContentSummary) {
+    field(out, "{\"ContentSummary\":{\"directoryCount\":", s.directory_count);
+    let policy = if s.directory_count == 0 && s.file_count == 1 { "Replicated" } else { "" };
+    text_field(out, ",\"ecPolicy\":", policy.as_bytes());
+    field(out, ",\"fileCount\":", s.file_count);
+    field(out, ",\"length\":", s.length);
+    field(out, ",\"quota\":", s.quota);
+    raw(out, ",\"snapshotDirectoryCount\":0,\"snapshotFileCount\":0,\"snapshotLength\":0,\"snapshotSpaceConsumed\":0");
+    field(out, ",\"spaceConsumed\":", s.space_consumed);
+    field(out, ",\"spaceQuota\":", s.space_quota);
+    raw(out, ",\"typeQuota\":{}}}");
+}
+
+/// The answer to GETQUOTAUSAGE.
+pub fn quota_usage(out: &mut Vec<u8>, s: &ContentSummary) {
+    field(out, "{\"QuotaUsage\":{\"fileAndDirectoryCount\":", s.file_count.saturating_add(s.directory_count));
+    field(out, ",\"quota\":", s.quota);
+    field(out, ",\"spaceConsumed\":", s.space_consumed);
+    field(out, ",\"spaceQuota\":", s.space_quota);
+    raw(out, ",\"typeQuota\":{}}}");
+}
+
+/// The answer to GETFILECHECKSUM: `MD5-of-0MD5-of-512CRC32C` and 28 bytes.
+pub fn file_checksum(out: &mut Vec<u8>, algorithm: &str, bytes: &[u8]) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    text_field(out, "{\"FileChecksum\":{\"algorithm\":", algorithm.as_bytes());
+    raw(out, ",\"bytes\":\"");
+    for b in bytes {
+        out.extend_from_slice(&[HEX[usize::from(b >> 4)], HEX[usize::from(b & 15)]]);
+    }
+    field(out, "\",\"length\":", bytes.len());
+    raw(out, "}}");
+}
+
+/// The answer of operations that say yes or no.
+pub fn boolean(out: &mut Vec<u8>, value: bool) {
+    raw(out, if value { "{\"boolean\":true}" } else { "{\"boolean\":false}" });
+}
+
+/// The answer to GETHOMEDIRECTORY, GETTRASHROOT.
+pub fn path(out: &mut Vec<u8>, path: &str) {
+    text_field(out, "{\"Path\":", path.as_bytes());
+    out.push(b'}');
+}
+
+/// What `noredirect=true` gets in place of a redirect.
+pub fn location(out: &mut Vec<u8>, url: &str) {
+    text_field(out, "{\"Location\":", url.as_bytes());
+    out.push(b'}');
+}
+
+/// The answer to GETDELEGATIONTOKEN where security is off.
+pub fn no_token(out: &mut Vec<u8>) {
+    raw(out, "{\"Token\":null}");
+}
+
+/// The answer to GETSTATUS.
+pub fn fs_status(out: &mut Vec<u8>, stats: &FsStats) {
+    field(out, "{\"FsStatus\":{\"used\":", stats.used);
+    field(out, ",\"remaining\":", stats.remaining);
+    field(out, ",\"capacity\":", stats.capacity);
+    raw(out, "}}");
+}
+
+/// What GETSERVERDEFAULTS tells. Sizes in bytes, the trash interval in minutes.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerDefaults {
+    pub replication: u16,
+    pub write_packet_size: u32,
+    pub file_buffer_size: u32,
+    /// 0 NULL, 1 CRC32, 2 CRC32C.
+    pub checksum_type: u8,
+    pub trash_interval_minutes: u64,
+    pub block_size: u64,
+    pub bytes_per_checksum: u32,
+}
+
+/// The answer to GETSERVERDEFAULTS.
+pub fn server_defaults(out: &mut Vec<u8>, d: &ServerDefaults) {
+    field(out, "{\"FsServerDefaults\":{\"replication\":", d.replication);
+    field(out, ",\"encryptDataTransfer\":false,\"defaultStoragePolicyId\":0,\"writePacketSize\":", d.write_packet_size);
+    field(out, ",\"fileBufferSize\":", d.file_buffer_size);
+    field(out, ",\"checksumType\":", d.checksum_type);
+    field(out, ",\"trashInterval\":", d.trash_interval_minutes);
+    field(out, ",\"keyProviderUri\":\"\",\"blockSize\":", d.block_size);
+    field(out, ",\"bytesPerChecksum\":", d.bytes_per_checksum);
+    raw(out, "}}");
+}
+
+/// The body of an error: simple class name, full class name, message.
+pub fn remote_exception(out: &mut Vec<u8>, error: &HdfsError) {
+    remote_exception_parts(out, error.class, &error.message);
+}
+
+/// As `remote_exception`, from class and message.
+pub fn remote_exception_parts(out: &mut Vec<u8>, class: ExceptionClass, message: &str) {
+    text_field(out, "{\"RemoteException\":{\"exception\":", class.simple_name().as_bytes());
+    text_field(out, ",\"javaClassName\":", class.java_name().as_bytes());
+    text_field(out, ",\"message\":", message.as_bytes());
+    raw(out, "}}");
+}
+
+/// As `remote_exception`, for a class that the table of exceptions does not hold.
+pub fn remote_exception_named(out: &mut Vec<u8>, java_class: &str, message: &str) {
+    let simple = java_class.rsplit(['.', '$']).next().unwrap_or(java_class);
+    text_field(out, "{\"RemoteException\":{\"exception\":", simple.as_bytes());
+    text_field(out, ",\"javaClassName\":", java_class.as_bytes());
+    text_field(out, ",\"message\":", message.as_bytes());
+    raw(out, "}}");
+}
+
+/// Writes items with commas between them.
+fn list<T>(out: &mut Vec<u8>, before: &str, items: &[T], mut item: impl FnMut(&mut Vec<u8>, &T)) {
+    raw(out, before);
+    out.push(b'[');
+    for (i, x) in items.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        item(out, x);
+    }
+    out.push(b']');
+}
+
+/// `ip:port` with quotes.
+fn transfer_address(out: &mut Vec<u8>, r: &Replica<'_>) {
+    raw(out, "\"");
+    raw(out, &r.datanode.ip_addr);
+    field(out, ":", r.datanode.xfer_port);
+    raw(out, "\"");
+}
+
+/// One entry of GETFILEBLOCKLOCATIONS. Put between `{"BlockLocations":{"BlockLocation":[` and `]}}`, with commas.
+pub fn block_location(out: &mut Vec<u8>, b: &LocatedBlock<'_>) {
+    list(out, "{\"topologyPaths\":", b.replicas, |out, r| {
+        raw(out, "\"");
+        raw(out, r.network_location);
+        raw(out, "/");
+        raw(out, &r.datanode.ip_addr);
+        field(out, ":", r.datanode.xfer_port);
+        raw(out, "\"");
+    });
+    raw(out, if b.corrupt { ",\"corrupt\":true" } else { ",\"corrupt\":false" });
+    raw(out, ",\"cachedHosts\":[]");
+    list(out, ",\"names\":", b.replicas, transfer_address);
+    field(out, ",\"offset\":", b.offset);
+    list(out, ",\"hosts\":", b.replicas, |out, r| string(out, r.datanode.host_name.as_bytes()));
+    field(out, ",\"length\":", b.block.num_bytes);
+    list(out, ",\"storageTypes\":", b.replicas, |out, r| string(out, r.storage_type.name().as_bytes()));
+    out.push(b'}');
+}
+
+/// The answer to GETFILEBLOCKLOCATIONS.
+pub fn block_locations(out: &mut Vec<u8>, blocks: &[LocatedBlock<'_>]) {
+    list(out, "{\"BlockLocations\":{\"BlockLocation\":", blocks, block_location);
+    raw(out, "}}");
+}
+
+/// The answer to GET_BLOCK_LOCATIONS.
+pub fn located_blocks(out: &mut Vec<u8>, pool_id: &str, head: &LocatedBlocks, blocks: &[LocatedBlock<'_>]) {
+    field(out, "{\"LocatedBlocks\":{\"fileLength\":", head.file_length);
+    raw(out, if head.last_block_complete { ",\"isLastBlockComplete\":true" } else { ",\"isLastBlockComplete\":false" });
+    raw(out, if head.under_construction { ",\"isUnderConstruction\":true" } else { ",\"isUnderConstruction\":false" });
+    raw(out, ",\"lastLocatedBlock\":");
+    match blocks.last() {
+        Some(last) => located_block(out, pool_id, last),
+        None => raw(out, "null"),
+    }
+    list(out, ",\"locatedBlocks\":", blocks, |out, b| located_block(out, pool_id, b));
+    raw(out, "}}");
+}
+
+fn located_block(out: &mut Vec<u8>, pool_id: &str, b: &LocatedBlock<'_>) {
+    field(out, "{\"block\":{\"blockId\":", b.block.id.0);
+    text_field(out, ",\"blockPoolId\":", pool_id.as_bytes());
+    field(out, ",\"generationStamp\":", b.block.generation_stamp.0);
+    field(out, ",\"numBytes\":", b.block.num_bytes);
+    raw(out, "},\"blockToken\":{\"urlString\":\"AAAAAA\"},\"cachedLocations\":[]");
+    raw(out, if b.corrupt { ",\"isCorrupt\":true" } else { ",\"isCorrupt\":false" });
+    list(out, ",\"locations\":", b.replicas, datanode);
+    field(out, ",\"startOffset\":", b.offset);
+    list(out, ",\"storageTypes\":", b.replicas, |out, r| string(out, r.storage_type.name().as_bytes()));
+    out.push(b'}');
+}
+
+fn datanode(out: &mut Vec<u8>, r: &Replica<'_>) {
+    use surus_types::AdminState;
+    raw(
+        out,
+        match r.admin_state {
+            AdminState::Normal => "{\"adminState\":\"NORMAL\"",
+            AdminState::DecommissionInProgress => "{\"adminState\":\"DECOMMISSION_INPROGRESS\"",
+            AdminState::Decommissioned => "{\"adminState\":\"DECOMMISSIONED\"",
+            AdminState::EnteringMaintenance => "{\"adminState\":\"ENTERING_MAINTENANCE\"",
+            AdminState::InMaintenance => "{\"adminState\":\"IN_MAINTENANCE\"",
+        },
+    );
+    let (id, stats) = (r.datanode, r.stats);
+    field(out, ",\"blockPoolUsed\":", stats.block_pool_used);
+    field(out, ",\"cacheCapacity\":", stats.cache_capacity);
+    field(out, ",\"cacheUsed\":", stats.cache_used);
+    field(out, ",\"capacity\":", stats.capacity);
+    field(out, ",\"dfsUsed\":", stats.dfs_used);
+    text_field(out, ",\"hostName\":", id.host_name.as_bytes());
+    field(out, ",\"infoPort\":", id.info_port);
+    field(out, ",\"infoSecurePort\":", id.info_secure_port);
+    text_field(out, ",\"ipAddr\":", id.ip_addr.as_bytes());
+    field(out, ",\"ipcPort\":", id.ipc_port);
+    field(out, ",\"lastBlockReportMonotonic\":", stats.last_block_report_monotonic_ms);
+    field(out, ",\"lastBlockReportTime\":", stats.last_block_report_ms);
+    field(out, ",\"lastUpdate\":", stats.last_update_ms);
+    field(out, ",\"lastUpdateMonotonic\":", stats.last_update_monotonic_ms);
+    raw(out, ",\"name\":");
+    transfer_address(out, r);
+    text_field(out, ",\"networkLocation\":", r.network_location.as_bytes());
+    field(out, ",\"remaining\":", stats.remaining);
+    text_field(out, ",\"storageID\":", id.uuid.as_bytes());
+    field(out, ",\"xceiverCount\":", stats.xceiver_count);
+    field(out, ",\"xferPort\":", id.xfer_port);
+    out.push(b'}');
+}

@@ -1,0 +1,284 @@
+//! Query parameters: one table of names and domains, typed values, Hadoop's texts for bad ones.
+//! Source: `org.apache.hadoop.hdfs.web.resources` (`*Param.java`), Hadoop 3.5.0.
+
+use crate::request::{CreateFlags, Method, RenameOptions, Side};
+use crate::url;
+use surus_types::{ExceptionClass, FsAction, FsPermission, HdfsError};
+
+/// The domain of a parameter.
+#[derive(Clone, Copy)]
+pub(crate) enum Domain {
+    /// At least this.
+    Long(i64),
+    Int(i32),
+    Short(i16),
+    /// Octal 0 to 1777.
+    Permission,
+    Bool,
+    AbsolutePath,
+    /// Comma list of absolute paths.
+    AbsolutePaths,
+    FsAction,
+    CreateFlags,
+    RenameOptions,
+    UserName,
+    /// `text`, `hex`, `base64`.
+    XAttrCodec,
+}
+
+use Domain::{AbsolutePath, AbsolutePaths, Bool, Int, Long, Permission, Short, UserName};
+use Method::{Delete, Get, Post, Put};
+
+/// Parameters with a domain, and the methods that check them, whatever the operation. In the order in which Hadoop checks.
+const PARAMETERS: &[(&str, &[Method], Domain)] = &[
+    ("user.name", &[Get, Put, Post, Delete], UserName),
+    ("destination", &[Put], AbsolutePath),
+    ("permission", &[Put], Permission),
+    ("unmaskedpermission", &[Put], Permission),
+    ("overwrite", &[Put], Bool),
+    ("offset", &[Get], Long(0)),
+    ("length", &[Get], Long(0)),
+    ("buffersize", &[Get, Put, Post], Int(1)),
+    ("replication", &[Put], Short(1)),
+    ("blocksize", &[Put], Long(1)),
+    ("modificationtime", &[Put], Long(-1)),
+    ("accesstime", &[Put], Long(-1)),
+    ("renameoptions", &[Put], Domain::RenameOptions),
+    ("createparent", &[Put], Bool),
+    ("createflag", &[Put], Domain::CreateFlags),
+    ("fsaction", &[Get], Domain::FsAction),
+    ("noredirect", &[Get, Put, Post], Bool),
+    ("namespacequota", &[Put], Long(i64::MIN)),
+    ("storagespacequota", &[Put], Long(i64::MIN)),
+    ("sources", &[Post], AbsolutePaths),
+    ("newlength", &[Post], Long(0)),
+    ("recursive", &[Delete], Bool),
+    ("allusers", &[Get], Bool),
+    ("encoding", &[Get], Domain::XAttrCodec),
+];
+
+/// The decoded query of one request.
+pub(crate) struct Params {
+    side: Side,
+    pairs: Vec<(String, String)>,
+}
+
+impl Params {
+    /// Names in any case, as 3.4 takes them; the first of equal names wins.
+    pub fn new(side: Side, query: &str) -> Params {
+        let pairs = url::pairs(query).map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
+        Params { side, pairs }
+    }
+
+    /// Checks every parameter that `method` has, also those the operation does not use.
+    pub fn check_all(&self, method: Method) -> Result<(), HdfsError> {
+        for (name, methods, domain) in PARAMETERS {
+            if let Some(value) = self.text(name)
+                && methods.contains(&method)
+            {
+                check(*domain, name, value).map_err(|text| self.invalid(name, &text))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The value as given; `None` where it is absent, empty or the word `null`.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.raw(name).filter(|v| !v.is_empty() && *v != "null")
+    }
+
+    pub fn raw(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+
+    /// A value that the operation cannot do without.
+    pub fn required(&self, name: &str, operation: &str) -> Result<&str, HdfsError> {
+        self.text(name).ok_or_else(|| illegal(format!("Required param {name} for op: {operation} is null or empty")))
+    }
+
+    pub fn long(&self, name: &str, min: i64) -> Result<Option<i64>, HdfsError> {
+        self.typed(name, |v| parse_long(name, v, min))
+    }
+
+    pub fn length(&self, name: &str) -> Result<Option<u64>, HdfsError> {
+        Ok(self.long(name, 0)?.and_then(|v| u64::try_from(v).ok()))
+    }
+
+    pub fn buffer_size(&self) -> Result<Option<u32>, HdfsError> {
+        Ok(self.typed("buffersize", |v| parse_int("buffersize", v, 1))?.and_then(|v| u32::try_from(v).ok()))
+    }
+
+    pub fn replication(&self) -> Result<Option<u16>, HdfsError> {
+        Ok(self.typed("replication", |v| parse_short("replication", v, 1))?.and_then(|v| u16::try_from(v).ok()))
+    }
+
+    pub fn permission(&self, name: &str) -> Result<Option<FsPermission>, HdfsError> {
+        self.typed(name, |v| parse_permission(name, v))
+    }
+
+    pub fn boolean(&self, name: &str, default: bool) -> Result<bool, HdfsError> {
+        Ok(self.typed(name, parse_bool)?.unwrap_or(default))
+    }
+
+    pub fn action(&self, operation: &str) -> Result<FsAction, HdfsError> {
+        self.required("fsaction", operation)?;
+        Ok(self.typed("fsaction", parse_action)?.unwrap_or_default())
+    }
+
+    pub fn create_flags(&self) -> Result<CreateFlags, HdfsError> {
+        Ok(self.typed("createflag", parse_create_flags)?.unwrap_or_default())
+    }
+
+    /// `None` where the parameter is absent.
+    pub fn rename_options(&self) -> Result<Option<RenameOptions>, HdfsError> {
+        self.typed("renameoptions", parse_rename_options)
+    }
+
+    pub fn list(&self, name: &str) -> Vec<String> {
+        self.text(name).unwrap_or("").split(',').filter(|s| !s.is_empty()).map(str::to_string).collect()
+    }
+
+    pub fn user(&self) -> Result<Option<String>, HdfsError> {
+        let user = self.typed("user.name", |v| check(UserName, "user.name", v).map(|()| v.to_string()))?;
+        let legacy =
+            || self.text("ugi").and_then(|v| v.split(',').next()).filter(|v| !v.is_empty()).map(str::to_string);
+        Ok(user.or_else(legacy))
+    }
+
+    fn typed<T>(&self, name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<Option<T>, HdfsError> {
+        self.text(name).map(parse).transpose().map_err(|text| self.invalid(name, &text))
+    }
+
+    /// The text around a bad value; the DataNode's has no frame.
+    pub fn invalid(&self, name: &str, text: &str) -> HdfsError {
+        match self.side {
+            Side::NameNode => illegal(format!(
+                "Invalid value for webhdfs parameter \"{name}\": java.lang.IllegalArgumentException: {text}"
+            )),
+            Side::DataNode => illegal(text),
+        }
+    }
+}
+
+pub(crate) fn illegal(message: impl Into<String>) -> HdfsError {
+    HdfsError::new(ExceptionClass::IllegalArgument, message)
+}
+
+fn check(domain: Domain, name: &str, value: &str) -> Result<(), String> {
+    match domain {
+        Long(min) => parse_long(name, value, min).map(|_| ()),
+        Int(min) => parse_int(name, value, min).map(|_| ()),
+        Short(min) => parse_short(name, value, min).map(|_| ()),
+        Permission => parse_permission(name, value).map(|_| ()),
+        Bool => parse_bool(value).map(|_| ()),
+        AbsolutePath => absolute(name, value),
+        AbsolutePaths => value.split(',').try_for_each(|path| absolute(name, path)),
+        Domain::FsAction => parse_action(value).map(|_| ()),
+        Domain::CreateFlags => parse_create_flags(value).map(|_| ()),
+        Domain::RenameOptions => parse_rename_options(value).map(|_| ()),
+        Domain::XAttrCodec if ["TEXT", "HEX", "BASE64"].iter().any(|c| c.eq_ignore_ascii_case(value)) => Ok(()),
+        Domain::XAttrCodec => {
+            Err(format!("No enum constant org.apache.hadoop.fs.XAttrCodec.{}", value.to_ascii_uppercase()))
+        }
+        UserName if is_user_name(value) => Ok(()),
+        UserName => {
+            Err(format!("Invalid value: \"{value}\" does not belong to the domain ^[A-Za-z_][A-Za-z0-9._-]*[$]?$"))
+        }
+    }
+}
+
+/// `^[A-Za-z_][A-Za-z0-9._-]*[$]?$`, the default of `dfs.webhdfs.user.provider.user.pattern`.
+fn is_user_name(value: &str) -> bool {
+    let name = value.strip_suffix('$').unwrap_or(value);
+    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+    name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_') && name.bytes().all(inner)
+}
+
+fn absolute(name: &str, value: &str) -> Result<(), String> {
+    if value.starts_with('/') {
+        return Ok(());
+    }
+    Err(format!("Invalid parameter value: {name} = \"{value}\" is not an absolute path."))
+}
+
+fn parse_long(name: &str, value: &str, min: i64) -> Result<i64, String> {
+    let number: i64 = value.parse().map_err(|_| format!("Failed to parse \"{value}\" as a radix-10 long integer."))?;
+    at_least(name, number, min)
+}
+
+fn parse_int(name: &str, value: &str, min: i32) -> Result<i32, String> {
+    let number: i32 = value.parse().map_err(|_| format!("Failed to parse \"{value}\" as a radix-10 integer."))?;
+    at_least(name, number, min)
+}
+
+fn parse_short(name: &str, value: &str, min: i16) -> Result<i16, String> {
+    let number: i16 = value.parse().map_err(|_| format!("Failed to parse \"{value}\" as a radix-10 short integer."))?;
+    at_least(name, number, min)
+}
+
+fn at_least<N: PartialOrd + std::fmt::Display>(name: &str, number: N, min: N) -> Result<N, String> {
+    if number < min {
+        return Err(format!("Invalid parameter range: {name} = {number} < {min}"));
+    }
+    Ok(number)
+}
+
+fn parse_permission(name: &str, value: &str) -> Result<FsPermission, String> {
+    let bits = i16::from_str_radix(value, 8)
+        .map_err(|_| format!("Failed to parse \"{value}\" as a radix-8 short integer."))?;
+    match u16::try_from(bits) {
+        Err(_) => Err(format!("Invalid parameter range: {name} = -{:o} < 0", bits.unsigned_abs())),
+        Ok(bits) if bits > 0o1777 => Err(format!("Invalid parameter range: {name} = {bits:o} > 1777")),
+        Ok(bits) => Ok(FsPermission(bits)),
+    }
+}
+
+fn parse_bool(value: &str) -> Result<bool, String> {
+    match value {
+        v if v.eq_ignore_ascii_case("true") => Ok(true),
+        v if v.eq_ignore_ascii_case("false") => Ok(false),
+        _ => Err(format!("Failed to parse \"{value}\" to Boolean.")),
+    }
+}
+
+fn parse_action(value: &str) -> Result<FsAction, String> {
+    let bad = || format!("Invalid value: \"{value}\" does not belong to the domain [r-][w-][x-]");
+    let &[r, w, x] = value.as_bytes() else { return Err(bad()) };
+    let mut bits = 0;
+    for (have, letter, bit) in [(r, b'r', 4), (w, b'w', 2), (x, b'x', 1)] {
+        match have {
+            h if h == letter => bits |= bit,
+            b'-' => {}
+            _ => return Err(bad()),
+        }
+    }
+    Ok(FsAction(bits))
+}
+
+fn words(value: &str) -> impl Iterator<Item = String> {
+    value.split(',').map(|w| w.trim().to_ascii_uppercase()).filter(|w| !w.is_empty())
+}
+
+fn parse_create_flags(value: &str) -> Result<CreateFlags, String> {
+    let mut bits = 0;
+    for word in words(value) {
+        match CreateFlags::NAMES.iter().find(|(name, _)| *name == word) {
+            Some((_, bit)) => bits |= bit,
+            None => return Err(format!("No enum constant org.apache.hadoop.fs.CreateFlag.{word}")),
+        }
+    }
+    Ok(CreateFlags(bits))
+}
+
+fn parse_rename_options(value: &str) -> Result<RenameOptions, String> {
+    let mut options = RenameOptions::default();
+    for word in words(value) {
+        match word.as_str() {
+            "NONE" => {}
+            "OVERWRITE" => options.overwrite = true,
+            "TO_TRASH" => options.to_trash = true,
+            _ => return Err(format!("No enum constant org.apache.hadoop.fs.Options.Rename.{word}")),
+        }
+    }
+    Ok(options)
+}

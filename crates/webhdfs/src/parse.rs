@@ -1,0 +1,270 @@
+//! Method, path and query to a typed request.
+
+use crate::params::{Params, illegal};
+use crate::request::{Create, Method, Operation, Request, Side};
+use crate::url;
+use surus_types::{ExceptionClass, FsPermission, HdfsError};
+
+/// Where all WebHDFS paths begin.
+pub const PREFIX: &str = "/webhdfs/v1";
+
+/// Hadoop's operations that Surus has not, per method: known names, so that the answer is not "not a valid operation".
+const UNSUPPORTED: &[(Method, &[&str])] = &[
+    (
+        Method::Get,
+        &[
+            "GETTRASHROOTS",
+            "GETACLSTATUS",
+            "GETXATTRS",
+            "LISTXATTRS",
+            "GETALLSTORAGEPOLICY",
+            "GETSTORAGEPOLICY",
+            "GETECPOLICY",
+            "GETECPOLICIES",
+            "GETECCODECS",
+            "GETSNAPSHOTDIFF",
+            "GETSNAPSHOTDIFFLISTING",
+            "GETSNAPSHOTTABLEDIRECTORYLIST",
+            "GETSNAPSHOTLIST",
+            "GETLINKTARGET",
+        ],
+    ),
+    (
+        Method::Put,
+        &[
+            "CREATESYMLINK",
+            "RENEWDELEGATIONTOKEN",
+            "CANCELDELEGATIONTOKEN",
+            "MODIFYACLENTRIES",
+            "SETACL",
+            "REMOVEACLENTRIES",
+            "REMOVEDEFAULTACL",
+            "REMOVEACL",
+            "SETXATTR",
+            "REMOVEXATTR",
+            "ALLOWSNAPSHOT",
+            "DISALLOWSNAPSHOT",
+            "CREATESNAPSHOT",
+            "RENAMESNAPSHOT",
+            "SETSTORAGEPOLICY",
+            "SATISFYSTORAGEPOLICY",
+            "ENABLEECPOLICY",
+            "DISABLEECPOLICY",
+            "SETECPOLICY",
+            "SETQUOTA",
+            "SETQUOTABYSTORAGETYPE",
+        ],
+    ),
+    (Method::Post, &["UNSETSTORAGEPOLICY", "UNSETECPOLICY"]),
+    (Method::Delete, &["DELETESNAPSHOT"]),
+];
+
+/// The still encoded path behind `/webhdfs/v1`; `None` for a URL that is not WebHDFS.
+pub fn path_below_prefix(path: &str) -> Option<&str> {
+    path.strip_prefix(PREFIX).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Parses one request. `path` and `query` are as they stand in the URL, still encoded; `path` with the prefix `/webhdfs/v1`.
+///
+/// # Errors
+/// What Hadoop answers, with its class and text: unknown operation, a parameter outside its domain, a missing one.
+pub fn parse(side: Side, method: Method, path: &str, query: &str) -> Result<Request, HdfsError> {
+    let rest =
+        path_below_prefix(path).ok_or_else(|| HdfsError::file_not_found(format!("{path} is not below {PREFIX}")))?;
+    let path = url::decode_path(if rest.is_empty() { "/" } else { rest }).ok_or_else(|| {
+        HdfsError::new(ExceptionClass::InvalidPath, format!("Invalid path name: {rest} is not UTF-8"))
+    })?;
+    let params = Params::new(side, query);
+    let operation = match side {
+        Side::NameNode => {
+            let name = operation_name(method, &params)?;
+            params.check_all(method)?;
+            namenode_operation(method, &name, &params)?
+        }
+        Side::DataNode => datanode_operation(method, &params)?,
+    };
+    Ok(Request {
+        path,
+        user: params.user()?,
+        do_as: params.text("doas").map(str::to_string),
+        namenode_address: params.text("namenoderpcaddress").map(str::to_string),
+        no_redirect: params.boolean("noredirect", false)?,
+        excluded_datanodes: params.list("excludedatanodes"),
+        operation,
+    })
+}
+
+/// `op` in upper case. Hadoop's PUT text has two blanks.
+fn operation_name(method: Method, params: &Params) -> Result<String, HdfsError> {
+    match params.raw("op") {
+        Some(name) if !name.is_empty() && !name.eq_ignore_ascii_case("null") => {
+            let upper = name.to_ascii_uppercase();
+            if is_operation(method, &upper) {
+                return Ok(upper);
+            }
+            Err(params.invalid("op", &format!("{name} is not a valid {} operation.", method.name())))
+        }
+        _ => {
+            let blanks = if method == Method::Put { "  " } else { " " };
+            Err(HdfsError::new(ExceptionClass::UnsupportedOperation, format!("op=NULL{blanks}is not supported")))
+        }
+    }
+}
+
+fn is_operation(method: Method, name: &str) -> bool {
+    let supported: &[&str] = match method {
+        Method::Get => &[
+            "OPEN",
+            "GETFILESTATUS",
+            "GETFILELINKSTATUS",
+            "LISTSTATUS",
+            "LISTSTATUS_BATCH",
+            "GETCONTENTSUMMARY",
+            "GETQUOTAUSAGE",
+            "GETFILECHECKSUM",
+            "GETHOMEDIRECTORY",
+            "GETTRASHROOT",
+            "GETDELEGATIONTOKEN",
+            "GETSERVERDEFAULTS",
+            "GETSTATUS",
+            "CHECKACCESS",
+            "GETFILEBLOCKLOCATIONS",
+            "GET_BLOCK_LOCATIONS",
+        ],
+        Method::Put => &["CREATE", "MKDIRS", "RENAME", "SETREPLICATION", "SETOWNER", "SETPERMISSION", "SETTIMES"],
+        Method::Post => &["APPEND", "TRUNCATE", "CONCAT"],
+        Method::Delete => &["DELETE"],
+    };
+    supported.contains(&name) || unsupported(method, name).is_some()
+}
+
+fn unsupported(method: Method, name: &str) -> Option<&'static str> {
+    let (_, names) = UNSUPPORTED.iter().find(|(m, _)| *m == method)?;
+    names.iter().find(|n| **n == name).copied()
+}
+
+fn namenode_operation(method: Method, name: &str, params: &Params) -> Result<Operation, HdfsError> {
+    let offset = || params.length("offset").map(Option::unwrap_or_default);
+    Ok(match name {
+        "OPEN" => Operation::Open { offset: offset()?, length: params.length("length")? },
+        "GETFILESTATUS" => Operation::GetFileStatus,
+        "GETFILELINKSTATUS" => Operation::GetFileLinkStatus,
+        "LISTSTATUS" => Operation::ListStatus,
+        "LISTSTATUS_BATCH" => {
+            Operation::ListStatusBatch { start_after: params.text("startafter").unwrap_or("").to_string() }
+        }
+        "GETCONTENTSUMMARY" => Operation::GetContentSummary,
+        "GETQUOTAUSAGE" => Operation::GetQuotaUsage,
+        "GETFILECHECKSUM" => Operation::GetFileChecksum,
+        "GETHOMEDIRECTORY" => Operation::GetHomeDirectory,
+        "GETTRASHROOT" => Operation::GetTrashRoot,
+        "GETDELEGATIONTOKEN" => Operation::GetDelegationToken,
+        "GETSERVERDEFAULTS" => Operation::GetServerDefaults,
+        "GETSTATUS" => Operation::GetStatus,
+        "CHECKACCESS" => Operation::CheckAccess { action: params.action(name)? },
+        "GETFILEBLOCKLOCATIONS" => {
+            Operation::GetFileBlockLocations { offset: offset()?, length: params.length("length")? }
+        }
+        "GET_BLOCK_LOCATIONS" => Operation::GetBlockLocations { offset: offset()?, length: params.length("length")? },
+        "CREATE" => Operation::Create(create(params)?),
+        "MKDIRS" => Operation::Mkdirs {
+            permission: params.permission("permission")?,
+            unmasked: params.permission("unmaskedpermission")?,
+        },
+        "RENAME" => Operation::Rename {
+            destination: params.required("destination", name)?.to_string(),
+            options: params.rename_options()?,
+        },
+        "SETREPLICATION" => Operation::SetReplication { replication: params.replication()? },
+        "SETOWNER" => set_owner(params)?,
+        // Hadoop's default for a directory, whatever the path is.
+        "SETPERMISSION" => {
+            Operation::SetPermission { permission: params.permission("permission")?.unwrap_or(FsPermission(0o755)) }
+        }
+        "SETTIMES" => Operation::SetTimes {
+            modification_time_ms: params.long("modificationtime", -1)?.unwrap_or(-1),
+            access_time_ms: params.long("accesstime", -1)?.unwrap_or(-1),
+        },
+        "APPEND" => Operation::Append { buffer_size: params.buffer_size()? },
+        "TRUNCATE" => {
+            params.required("newlength", name)?;
+            Operation::Truncate { new_length: params.length("newlength")?.unwrap_or_default() }
+        }
+        "CONCAT" => {
+            params.required("sources", name)?;
+            Operation::Concat { sources: params.list("sources") }
+        }
+        "DELETE" => Operation::Delete { recursive: params.boolean("recursive", false)? },
+        other => {
+            required_of_unsupported(other, params)?;
+            Operation::Unsupported(unsupported(method, other).unwrap_or("op"))
+        }
+    })
+}
+
+/// Parameters that Hadoop asks for before it looks whether the operation is possible.
+fn required_of_unsupported(name: &str, params: &Params) -> Result<(), HdfsError> {
+    let needed: &[&str] = match name {
+        "CREATESYMLINK" => &["destination"],
+        "GETXATTRS" => &["encoding"],
+        "SETXATTR" => &["xattr.name", "flag"],
+        "REMOVEXATTR" => &["xattr.name"],
+        "MODIFYACLENTRIES" | "SETACL" | "REMOVEACLENTRIES" => &["aclspec"],
+        "RENEWDELEGATIONTOKEN" | "CANCELDELEGATIONTOKEN" => &["token"],
+        "RENAMESNAPSHOT" => &["oldsnapshotname", "snapshotname"],
+        "DELETESNAPSHOT" => &["snapshotname"],
+        "SETECPOLICY" | "ENABLEECPOLICY" | "DISABLEECPOLICY" => &["ecpolicy"],
+        _ => &[],
+    };
+    needed.iter().try_for_each(|param| params.required(param, name).map(|_| ()))
+}
+
+fn create(params: &Params) -> Result<Create, HdfsError> {
+    Ok(Create {
+        permission: params.permission("permission")?,
+        unmasked: params.permission("unmaskedpermission")?,
+        overwrite: params.boolean("overwrite", false)?,
+        buffer_size: params.buffer_size()?,
+        replication: params.replication()?,
+        block_size: params.long("blocksize", 1)?.and_then(|v| u64::try_from(v).ok()),
+        create_parent: params.boolean("createparent", true)?,
+        flags: params.create_flags()?,
+    })
+}
+
+fn set_owner(params: &Params) -> Result<Operation, HdfsError> {
+    let owner = params.text("owner").map(str::to_string);
+    let group = params.text("group").map(str::to_string);
+    if owner.is_none() && group.is_none() {
+        return Err(illegal("Both owner and group are empty."));
+    }
+    Ok(Operation::SetOwner { owner, group })
+}
+
+/// The four operations that move data. Without the NameNode's address there is nobody to ask.
+fn datanode_operation(method: Method, params: &Params) -> Result<Operation, HdfsError> {
+    let given = params.raw("op").unwrap_or("null");
+    let operation = match (method, given.to_ascii_uppercase().as_str()) {
+        (Method::Get, "OPEN") => {
+            Operation::Open { offset: params.length("offset")?.unwrap_or_default(), length: params.length("length")? }
+        }
+        (Method::Get, "GETFILECHECKSUM") => Operation::GetFileChecksum,
+        (Method::Put, "CREATE") => Operation::Create(create(params)?),
+        (Method::Post, "APPEND") => Operation::Append { buffer_size: params.buffer_size()? },
+        _ => return Err(illegal(format!("Invalid operation {given}"))),
+    };
+    if params.text("namenoderpcaddress").is_none() {
+        return Err(illegal("java.net.UnknownHostException: null"));
+    }
+    Ok(operation)
+}
+
+/// The answer to an operation that Hadoop has and Surus has not: the class by which Java's client knows to fall back.
+pub fn unsupported_error(name: &str) -> HdfsError {
+    let text = if name == "CREATESYMLINK" {
+        "Symlinks not supported".to_string()
+    } else {
+        format!("op={name} is not supported")
+    };
+    HdfsError::new(ExceptionClass::UnsupportedOperation, text)
+}

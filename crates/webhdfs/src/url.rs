@@ -1,0 +1,59 @@
+//! Percent-decoding as Hadoop's servers do it, and encoding for redirects.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// What stays as it is in the path of a redirect. `+`, `;` and `%` are encoded: some clients read them otherwise.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b',')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@');
+/// What stays as it is in a query value.
+const VALUE: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'*')
+    .remove(b':')
+    .remove(b',')
+    .remove(b'/')
+    .remove(b'$');
+
+/// A path: `%XX` is decoded, `+` and `;` stay. `None`: not UTF-8.
+pub(crate) fn decode_path(raw: &str) -> Option<String> {
+    percent_decode_str(raw).decode_utf8().ok().map(|s| s.into_owned())
+}
+
+/// A name or value of a query: `+` is a blank. Bytes that are not UTF-8 become U+FFFD, as in Java.
+pub(crate) fn decode_query(raw: &str) -> String {
+    let raw = raw.replace('+', " ");
+    percent_decode_str(&raw).decode_utf8_lossy().into_owned()
+}
+
+/// The name-value pairs of a query, in order.
+pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (String, String)> {
+    query.split('&').filter(|p| !p.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decode_query(name), decode_query(value))
+    })
+}
+
+pub(crate) fn encode_path(path: &str) -> impl std::fmt::Display {
+    utf8_percent_encode(path, PATH)
+}
+
+pub(crate) fn encode_value(value: &str) -> impl std::fmt::Display {
+    utf8_percent_encode(value, VALUE)
+}

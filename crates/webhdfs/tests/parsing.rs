@@ -1,0 +1,126 @@
+//! Rows recorded from Hadoop 3.5.0 (`errors-3.5.0.tsv`: case, via, call, status, class, message), and paths with odd names.
+
+use surus_types::FsPermission;
+use surus_webhdfs::{Create, CreateFlags, Method, Operation, RenameOptions, Request, Side, location, parse};
+
+fn call(side: Side, call: &str) -> Result<Request, surus_types::HdfsError> {
+    let (method, url) = call.split_once(' ').unwrap();
+    let (path, query) = url.split_once('?').unwrap_or((url, ""));
+    parse(side, Method::from_http(method).unwrap(), path, query)
+}
+
+fn get(query: &str) -> Operation {
+    call(Side::NameNode, &format!("GET /webhdfs/v1/f?{query}")).unwrap().operation
+}
+
+#[test]
+fn errors_and_redirects_are_hadoops() {
+    let mut rows = 0;
+    for line in include_str!("data/errors-3.5.0.tsv").lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [case, via, request, status, class, message] = columns[..] else { panic!("{line}") };
+        let side = if via == "web" { Side::NameNode } else { Side::DataNode };
+        let request = request.replace("{HOST:PORT}", "h:1");
+        let answer = call(side, &request);
+        rows += 1;
+        if status == "307" {
+            let url = location("{DN}", &answer.unwrap(), "h:1");
+            assert_eq!(format!("Location: {url}"), message.replace("{HOST:PORT}", "h:1"), "{case}");
+        } else {
+            let error = answer.expect_err(case);
+            assert_eq!((error.class.java_name(), error.message.as_str()), (class, message), "{case}");
+            assert_eq!(error.class.http_status().to_string(), status, "{case}");
+        }
+    }
+    assert!(rows > 80, "{rows}");
+}
+
+#[test]
+fn odd_names_in_paths() {
+    let cases = [
+        ("/webhdfs/v1", "/"),
+        ("/webhdfs/v1/", "/"),
+        ("/webhdfs/v1/a%20b+c=d;e%3Bf%25g%2Bh", "/a b+c=d;e;f%g+h"),
+        ("/webhdfs/v1/%E4%BD%A0/%F0%9F%98%80", "/你/😀"),
+        ("/webhdfs/v1/home//b", "/home//b"),
+        ("/webhdfs/v1/a%2Fb/", "/a/b/"),
+    ];
+    for (url, want) in cases {
+        let request = call(Side::NameNode, &format!("GET {url}?op=GETFILESTATUS")).unwrap();
+        assert_eq!(request.path, want);
+    }
+    assert!(call(Side::NameNode, "GET /webhdfs/v1/%FF?op=GETFILESTATUS").is_err());
+    assert!(call(Side::NameNode, "GET /webhdfs/v1x?op=GETFILESTATUS").is_err());
+}
+
+#[test]
+fn a_redirect_survives_the_round_trip() {
+    for path in ["/a b+c=d;e;f%g+h", "/你/😀", "/#?&x", "/100%"] {
+        let mut request = call(Side::NameNode, "PUT /webhdfs/v1/x?op=CREATE&user.name=al&doas=bo%26b").unwrap();
+        request.path = path.to_string();
+        let url = location("h:9864", &request, "nn:8020");
+        let back = call(Side::DataNode, &format!("PUT {}", url.strip_prefix("http://h:9864").unwrap())).unwrap();
+        assert_eq!((back.path.as_str(), back.user.as_deref(), back.do_as.as_deref()), (path, Some("al"), Some("bo&b")));
+        assert_eq!(back.namenode_address.as_deref(), Some("nn:8020"));
+        assert_eq!(back.operation, request.operation);
+    }
+}
+
+#[test]
+fn names_of_parameters_and_operations_take_any_case() {
+    assert_eq!(get("OP=open&Offset=5&LENGTH=7"), Operation::Open { offset: 5, length: Some(7) });
+    assert_eq!(
+        get("op=ListStatus_Batch&startAfter=a%2Bb+c"),
+        Operation::ListStatusBatch { start_after: "a+b c".into() }
+    );
+    let request = call(Side::NameNode, "GET /webhdfs/v1/?op=LISTSTATUS&User.Name=al&doAs=bob").unwrap();
+    assert_eq!((request.user.as_deref(), request.do_as.as_deref()), (Some("al"), Some("bob")));
+}
+
+#[test]
+fn defaults() {
+    assert_eq!(get("op=OPEN"), Operation::Open { offset: 0, length: None });
+    assert_eq!(get("op=OPEN&offset=&length=null"), Operation::Open { offset: 0, length: None });
+    let put = |query: &str| call(Side::NameNode, &format!("PUT /webhdfs/v1/f?{query}")).unwrap().operation;
+    let create = Create {
+        permission: None,
+        unmasked: None,
+        overwrite: false,
+        buffer_size: None,
+        replication: None,
+        block_size: None,
+        create_parent: true,
+        flags: CreateFlags(0),
+    };
+    assert_eq!(put("op=CREATE"), Operation::Create(create.clone()));
+    assert_eq!(
+        put("op=CREATE&permission=1644&createflag=create,overwrite&createparent=False&replication=2&blocksize=9"),
+        Operation::Create(Create {
+            permission: Some(FsPermission(0o1644)),
+            flags: CreateFlags(3),
+            create_parent: false,
+            replication: Some(2),
+            block_size: Some(9),
+            ..create
+        })
+    );
+    assert_eq!(put("op=SETPERMISSION"), Operation::SetPermission { permission: FsPermission(0o755) });
+    assert_eq!(put("op=SETTIMES"), Operation::SetTimes { modification_time_ms: -1, access_time_ms: -1 });
+    let rename = |options| Operation::Rename { destination: "/b".into(), options };
+    assert_eq!(put("op=RENAME&destination=/b"), rename(None));
+    let overwrite = RenameOptions { overwrite: true, to_trash: false };
+    assert_eq!(put("op=RENAME&destination=/b&renameoptions=OVERWRITE"), rename(Some(overwrite)));
+    assert_eq!(put("op=SETXATTR&xattr.name=user.a&flag=CREATE"), Operation::Unsupported("SETXATTR"));
+}
+
+proptest::proptest! {
+    #[test]
+    fn never_panics(path in ".{0,60}", query in ".{0,120}") {
+        for side in [Side::NameNode, Side::DataNode] {
+            for method in [Method::Get, Method::Put, Method::Post, Method::Delete] {
+                let _ = parse(side, method, &format!("/webhdfs/v1/{path}"), &query);
+                let _ = parse(side, method, "/webhdfs/v1/f", &format!("op=CREATE&{query}"));
+            }
+        }
+    }
+}
