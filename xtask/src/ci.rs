@@ -23,7 +23,7 @@ pub fn run(full: bool) -> Result<()> {
     }
     run_step("unit, property and crash tests", &mut tests)?;
     if full {
-        mutate::run()?;
+        mutate::run_all()?;
         let all: Vec<&str> = CLIENTS.iter().chain(SUITES).copied().collect();
         conformance::run_all(&all, false, None)
     } else {

@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         Task::Conformance(args) => conformance::run(&args),
         Task::Cluster { datanodes, hadoop } => cluster::interactive(datanodes, hadoop),
         Task::Bench(args) => bench::run(&args),
-        Task::MutateSyncs => mutate::run(),
+        Task::MutateSyncs => mutate::run_all(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
