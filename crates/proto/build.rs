@@ -11,6 +11,8 @@ fn main() {
     let descriptors = protox::compile(&files, ["proto"]).expect("the .proto files are valid");
     prost_build::Config::new()
         .btree_map(["."])
+        // `wire` finds the table of required fields of a message by its protobuf name.
+        .enable_type_names()
         .bytes([
             ".hadoop.common.RpcRequestHeaderProto.clientId",
             ".hadoop.common.RpcResponseHeaderProto.clientId",

@@ -1,1 +1,7 @@
-//! (placeholder)
+//! The only door to sockets: the RPC server and client, the HTTP server, and the data-transfer streams.
+//! Protocol knowledge lives in `wire`; here are tasks, buffers, timeouts and limits.
+#![deny(unsafe_code)]
+
+pub mod http;
+pub mod rpc;
+pub mod stream;

@@ -1,1 +1,9 @@
-//! (placeholder)
+//! Hadoop's wire protocols without a socket: RPC framing and sessions, data-transfer operations, packets,
+//! acknowledgements and checksums, and the conversions between protobuf messages and `types`.
+#![no_std]
+#![forbid(unsafe_code)]
+extern crate alloc;
+
+pub mod required;
+pub mod rpc;
+pub mod varint;

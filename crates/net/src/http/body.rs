@@ -1,0 +1,160 @@
+//! Bodies: whole, or streamed from and to threads that block.
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+/// The body of an answer.
+pub enum HttpBody {
+    /// Known in full; `None` once it was sent, or empty.
+    Full(Option<Bytes>),
+    /// Pieces that a thread or task sends. With a length the answer has a Content-Length, else it is chunked.
+    Stream { pieces: mpsc::Receiver<io::Result<Bytes>>, left: Option<u64> },
+}
+
+impl HttpBody {
+    pub fn empty() -> Self {
+        HttpBody::Full(None)
+    }
+
+    /// A body fed from elsewhere. At most `pieces_max` pieces wait in between; `length` becomes Content-Length.
+    pub fn stream(pieces_max: usize, length: Option<u64>) -> (BodySender, Self) {
+        let (sender, pieces) = mpsc::channel(pieces_max.max(1));
+        (BodySender(sender), HttpBody::Stream { pieces, left: length })
+    }
+}
+
+impl From<Bytes> for HttpBody {
+    fn from(bytes: Bytes) -> Self {
+        HttpBody::Full((!bytes.is_empty()).then_some(bytes))
+    }
+}
+
+impl From<Vec<u8>> for HttpBody {
+    fn from(bytes: Vec<u8>) -> Self {
+        Bytes::from(bytes).into()
+    }
+}
+
+impl From<String> for HttpBody {
+    fn from(text: String) -> Self {
+        text.into_bytes().into()
+    }
+}
+
+impl From<&'static str> for HttpBody {
+    fn from(text: &'static str) -> Self {
+        Bytes::from_static(text.as_bytes()).into()
+    }
+}
+
+impl Body for HttpBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        match self.get_mut() {
+            HttpBody::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            HttpBody::Stream { pieces, left } => pieces.poll_recv(cx).map(|piece| {
+                let piece = piece?;
+                if let (Some(left), Ok(piece)) = (left.as_mut(), &piece) {
+                    *left = left.saturating_sub(piece.len() as u64);
+                }
+                Some(piece.map(Frame::data))
+            }),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, HttpBody::Full(None) | HttpBody::Stream { left: Some(0), .. })
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            HttpBody::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            HttpBody::Stream { left: Some(left), .. } => SizeHint::with_exact(*left),
+            HttpBody::Stream { left: None, .. } => SizeHint::default(),
+        }
+    }
+}
+
+/// The feeding end of a streamed body. Dropped before the promised length, it breaks the connection off.
+pub struct BodySender(mpsc::Sender<io::Result<Bytes>>);
+
+impl BodySender {
+    /// Sends a piece from a thread that may block. Never call it on a runtime's worker.
+    ///
+    /// # Errors
+    /// `BrokenPipe` once the client is gone.
+    pub fn send_blocking(&self, piece: Bytes) -> io::Result<()> {
+        self.0.blocking_send(Ok(piece)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    /// Sends a piece from a task.
+    ///
+    /// # Errors
+    /// `BrokenPipe` once the client is gone.
+    pub async fn send(&self, piece: Bytes) -> io::Result<()> {
+        self.0.send(Ok(piece)).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    /// Ends the body with an error, so that the client sees a broken connection and not a short file.
+    pub fn fail(self, error: io::Error) {
+        let _ = self.0.try_send(Err(error));
+    }
+}
+
+/// A request's body as a blocking reader, for threads outside the runtime (`spawn_blocking`).
+pub struct BodyReader {
+    body: Incoming,
+    runtime: Handle,
+    rest: Bytes,
+}
+
+impl BodyReader {
+    pub fn new(body: Incoming, runtime: Handle) -> Self {
+        BodyReader { body, runtime, rest: Bytes::new() }
+    }
+
+    /// The next piece as it arrived; `None` at the end.
+    ///
+    /// # Errors
+    /// The connection broke, or the client's framing is wrong.
+    pub fn next_piece(&mut self) -> io::Result<Option<Bytes>> {
+        if !self.rest.is_empty() {
+            return Ok(Some(std::mem::take(&mut self.rest)));
+        }
+        loop {
+            match self.runtime.block_on(self.body.frame()) {
+                None => return Ok(None),
+                Some(Err(e)) => return Err(io::Error::other(e)),
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data()
+                        && !data.is_empty()
+                    {
+                        return Ok(Some(data));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl io::Read for BodyReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.rest.is_empty() {
+            match self.next_piece()? {
+                Some(piece) => self.rest = piece,
+                None => return Ok(0),
+            }
+        }
+        let count = buffer.len().min(self.rest.len());
+        buffer[..count].copy_from_slice(&self.rest.split_to(count));
+        Ok(count)
+    }
+}

@@ -1,0 +1,150 @@
+//! The listening side: accepts connections within the limits and gives each its own task.
+
+use super::RpcService;
+use super::connection::Connection;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use surus_wire::rpc::session::Negotiation;
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+/// Length of the accept queue: `ipc.server.listen.queue.size` is 256 in Hadoop.
+const LISTEN_BACKLOG: i32 = 256;
+/// Pause after an accept that failed, for lack of file descriptors most often.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What a connection may cost.
+#[derive(Clone, Debug)]
+pub struct RpcLimits {
+    /// Longest frame in bytes (`ipc.maximum.data.length`).
+    pub data_length_max: u32,
+    /// Connections open at a time (`ipc.server.max.connections`, where 0 is "no limit").
+    pub connections_max: usize,
+    /// Connections below which idle ones are left alone (`ipc.client.idlethreshold`).
+    pub idle_threshold: usize,
+    /// Silence after which a connection is idle (twice `ipc.client.connection.maxidletime`).
+    pub idle_timeout: Duration,
+    /// Time for preamble and connection context.
+    pub handshake_timeout: Duration,
+    /// Answer bytes a client may leave unread before no more of its requests are read.
+    pub unsent_bytes_max: usize,
+    /// Replies of one connection that may be held at a time.
+    pub held_calls_max: usize,
+    /// Whether NEGOTIATE is answered as by a server that knows tokens (NameNode, DataNode).
+    pub offers_tokens: bool,
+}
+
+impl Default for RpcLimits {
+    fn default() -> Self {
+        RpcLimits {
+            data_length_max: surus_wire::rpc::DATA_LENGTH_MAX,
+            connections_max: usize::MAX,
+            idle_threshold: 4000,
+            idle_timeout: Duration::from_secs(20),
+            handshake_timeout: Duration::from_secs(60),
+            unsent_bytes_max: 16 << 20,
+            held_calls_max: 65_536,
+            offers_tokens: true,
+        }
+    }
+}
+
+/// What all connections of a server share.
+pub(super) struct ServerShared {
+    pub service: Arc<dyn RpcService>,
+    pub limits: Arc<RpcLimits>,
+    pub connections: AtomicUsize,
+}
+
+impl ServerShared {
+    pub fn negotiation(&self) -> Negotiation {
+        match self.limits.offers_tokens {
+            true => Negotiation::TokenAndSimple { nonce: super::client::random_text() },
+            false => Negotiation::SwitchToSimple,
+        }
+    }
+}
+
+/// An RPC server. It stops when it is dropped.
+pub struct RpcServer {
+    local: SocketAddr,
+    shared: Arc<ServerShared>,
+    stop: watch::Sender<bool>,
+}
+
+impl RpcServer {
+    /// Binds `addr` and serves it on `runtime`. Port 0 takes a free one: see `local_addr`.
+    ///
+    /// # Errors
+    /// The address cannot be resolved or bound.
+    pub fn bind(
+        addr: impl ToSocketAddrs,
+        service: Arc<dyn RpcService>,
+        limits: RpcLimits,
+        runtime: &Handle,
+    ) -> io::Result<Self> {
+        let listener = crate::stream::listen(addr, LISTEN_BACKLOG)?;
+        listener.set_nonblocking(true)?;
+        let local = listener.local_addr()?;
+        let shared = Arc::new(ServerShared { service, limits: Arc::new(limits), connections: AtomicUsize::new(0) });
+        let (stop, stopped) = watch::channel(false);
+        let listener = {
+            let _context = runtime.enter();
+            TcpListener::from_std(listener)?
+        };
+        runtime.spawn(accept(listener, shared.clone(), stopped));
+        Ok(RpcServer { local, shared, stop })
+    }
+
+    /// The address that is served.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// Open connections (`NumOpenConnections` of the RPC metrics).
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// Closes the listener and every connection; answers not yet sent are lost.
+    pub fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+}
+
+impl Drop for RpcServer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<ServerShared>, mut stopped: watch::Receiver<bool>) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stopped.wait_for(|stop| *stop) => return,
+        };
+        let Ok((stream, peer)) = accepted else {
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+            continue;
+        };
+        // Above the limit the connection is dropped, as Hadoop does.
+        if shared.connections.load(Ordering::Relaxed) >= shared.limits.connections_max {
+            continue;
+        }
+        let _ = stream.set_nodelay(true);
+        shared.connections.fetch_add(1, Ordering::Relaxed);
+        let connection = Connection::new(stream, peer, shared.clone());
+        let mut stopped = stopped.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = connection.run() => {}
+                _ = stopped.wait_for(|stop| *stop) => {}
+            }
+        });
+    }
+}
