@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+pub mod blocks;
 pub mod edit_op;
 pub mod plan;
 
@@ -14,4 +15,6 @@ pub use plan::{Env, Operation, Plan, Refusal, WaitFor};
 
 /// The whole state of the NameNode: what the fsimage holds, and the soft state beside it.
 #[derive(Debug, Default)]
-pub struct Namespace {}
+pub struct Namespace {
+    pub blocks: blocks::BlockManager,
+}

@@ -1,8 +1,9 @@
 //! The contract between a request and the state: what a plan may know, and what it answers.
 
+use crate::blocks::StorageHandle;
 use crate::edit_op::EditOp;
 use alloc::vec::Vec;
-use surus_types::{BlockId, Caller, HdfsError, InodeId, RpcIds};
+use surus_types::{Block, BlockId, Caller, GenerationStamp, HdfsError, InodeId, RpcIds};
 
 /// Everything a plan may know besides the state. Time and randomness are arguments, so every race is a unit test.
 pub struct Env<'a> {
@@ -16,20 +17,49 @@ pub struct Env<'a> {
     pub random: u64,
 }
 
-/// What a request means: the operations to log and apply, in order, and the answer once they are durable.
+/// What a request means: the operations to log and apply, in order, what changes beside them, and the answer once they
+/// are durable.
 #[derive(Debug)]
 pub struct Plan<R> {
     pub ops: Vec<EditOp>,
+    /// Passed to `Namespace::apply_soft` after the operations were applied.
+    pub soft: Vec<SoftEffect>,
     pub reply: R,
+}
+
+/// A change that a plan wants and the edit log does not hold: only a live NameNode makes it, replay does not.
+#[derive(Clone, PartialEq, Debug)]
+pub enum SoftEffect {
+    /// The replicas a client is about to write, or goes on writing, replace those expected so far.
+    ExpectReplicas { block: BlockId, generation_stamp: GenerationStamp, storages: Vec<StorageHandle> },
+    /// DataNodes bring the replicas of a file's last block to one length under a new generation stamp.
+    StartBlockRecovery {
+        block: BlockId,
+        recovery_id: GenerationStamp,
+        /// Where a truncate cuts: the block's new id, stamp and length. Else the replicas decide.
+        truncate_to: Option<Block>,
+    },
+    /// The replicas that a finished block recovery left: they hold the block's final form.
+    Recovered { block: BlockId, storages: Vec<StorageHandle> },
+    /// The lease holder has shown that it lives.
+    RenewLease { holder: alloc::boxed::Box<str> },
 }
 
 impl<R> Plan<R> {
     /// An answer that changes nothing.
     pub fn read(reply: R) -> Self {
-        Plan { ops: Vec::new(), reply }
+        Plan::new(Vec::new(), reply)
     }
     pub fn one(op: EditOp, reply: R) -> Self {
-        Plan { ops: alloc::vec![op], reply }
+        Plan::new(alloc::vec![op], reply)
+    }
+    pub fn new(ops: Vec<EditOp>, reply: R) -> Self {
+        Plan { ops, soft: Vec::new(), reply }
+    }
+    /// Adds a change that is not logged.
+    pub fn with(mut self, effect: SoftEffect) -> Self {
+        self.soft.push(effect);
+        self
     }
 }
 
@@ -41,6 +71,9 @@ pub enum Refusal {
     /// A condition that is about to hold: the shell parks the call without a thread, plans it again when the condition
     /// may have changed, and after a bounded time answers with `otherwise` (design principle 9).
     Wait { until: WaitFor, otherwise: HdfsError },
+    /// As `Wait`, but the condition comes about only through these operations (a lease recovery that the request
+    /// starts): they are logged and applied first, exactly as those of a plan.
+    Start { ops: Vec<EditOp>, soft: Vec<SoftEffect>, until: WaitFor, otherwise: HdfsError },
 }
 
 impl From<HdfsError> for Refusal {

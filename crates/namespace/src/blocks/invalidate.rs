@@ -1,0 +1,75 @@
+//! Replicas a DataNode is to delete, in order. A deletion that follows from an edit is handed out only when that edit is
+//! durable: or a crash would leave a file whose blocks are gone.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use surus_types::{Block, BlockId, GenerationStamp, TxId};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct InvalidateQueue {
+    entries: VecDeque<(BlockId, GenerationStamp)>,
+    /// `(txid, n)`: the entries up to the n-th ever pushed wait for this transaction. Ascending in both.
+    gates: VecDeque<(TxId, u64)>,
+    pushed: u64,
+}
+
+impl InvalidateQueue {
+    pub fn push(&mut self, block: Block, gate: TxId) {
+        self.entries.push_back((block.id, block.generation_stamp));
+        self.pushed += 1;
+        match self.gates.back_mut() {
+            // A later entry never waits less than an earlier one: the order is kept, and txids only grow.
+            Some(last) if last.0 >= gate => last.1 = self.pushed,
+            _ => self.gates.push_back((gate, self.pushed)),
+        }
+    }
+
+    /// At most `limit` replicas whose transactions are durable.
+    pub fn take(&mut self, limit: usize, durable: TxId) -> Vec<Block> {
+        let mut taken = Vec::new();
+        while taken.len() < limit {
+            let Some((gate, last)) = self.gates.front().copied() else { break };
+            if gate > durable {
+                break;
+            }
+            let first = self.pushed - self.entries.len() as u64;
+            if first >= last {
+                self.gates.pop_front();
+                continue;
+            }
+            let Some((id, generation_stamp)) = self.entries.pop_front() else { break };
+            taken.push(Block { id, generation_stamp, num_bytes: 0 });
+        }
+        taken
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.gates.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deletion_waits_for_its_transaction() {
+        let mut queue = InvalidateQueue::default();
+        let block = |id| Block { id: BlockId(id), ..Block::default() };
+        queue.push(block(1), TxId(0));
+        queue.push(block(2), TxId(7));
+        queue.push(block(3), TxId(0));
+        queue.push(block(4), TxId(9));
+        let ids = |taken: Vec<Block>| taken.iter().map(|b| b.id.0).collect::<Vec<_>>();
+        assert_eq!(ids(queue.take(10, TxId(6))), [1]);
+        assert_eq!(ids(queue.take(1, TxId(8))), [2]);
+        assert_eq!(ids(queue.take(10, TxId(8))), [3]);
+        assert_eq!(ids(queue.take(10, TxId(9))), [4]);
+        assert_eq!(queue.len(), 0);
+    }
+}

@@ -1,0 +1,264 @@
+//! Events that change soft state: what DataNodes report, and the ticks of the monitors. Nothing here is logged.
+
+use super::report::{ReceivedDeleted, ReportedBlock};
+use super::{BlockManager, DEFAULT_RACK, DatanodeHandle};
+use crate::plan::WaitFor;
+use alloc::vec::Vec;
+use surus_types::{Block, DatanodeId, StorageReport, StorageType};
+
+/// The time of an event, and fresh random bits for choices it leads to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Now {
+    pub wall_ms: u64,
+    pub monotonic_ms: u64,
+    pub random: u64,
+}
+
+/// What a DataNode says of itself every few seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Heartbeat<'a> {
+    pub uuid: &'a str,
+    pub storages: &'a [StorageReport],
+    pub xmits_in_progress: u32,
+    pub xceiver_count: u32,
+    pub failed_volumes: u32,
+    pub cache_capacity: u64,
+    pub cache_used: u64,
+}
+
+/// A replica that a reader or a scanner found corrupt.
+#[derive(Clone, Copy, Debug)]
+pub struct BadBlock<'a> {
+    pub block: Block,
+    pub datanode_uuid: &'a str,
+    /// Empty where the reporter does not know it.
+    pub storage_uuid: &'a str,
+}
+
+/// Something that happened outside.
+pub enum Observation<'a> {
+    RegisterDatanode {
+        id: &'a DatanodeId,
+        software_version: &'a str,
+    },
+    Heartbeat(Heartbeat<'a>),
+    /// All replicas of one storage.
+    FullBlockReport {
+        uuid: &'a str,
+        storage_uuid: &'a str,
+        storage_type: StorageType,
+        blocks: &'a mut dyn Iterator<Item = ReportedBlock>,
+    },
+    IncrementalBlockReport {
+        uuid: &'a str,
+        storage_uuid: &'a str,
+        storage_type: StorageType,
+        entries: &'a mut dyn Iterator<Item = ReceivedDeleted<'a>>,
+    },
+    BadBlocks(&'a [BadBlock<'a>]),
+    /// The DataNode said its last word: it stops, or its disks are gone.
+    DatanodeGone {
+        uuid: &'a str,
+    },
+    /// Who has not been heard of for too long? Every few seconds.
+    DatanodeTick,
+    /// Copies and deletions; every `dfs.namenode.redundancy.interval.seconds`.
+    RedundancyTick,
+    /// May the start-up safe mode end? Every second while it is on.
+    SafeModeTick,
+}
+
+/// What followed from an event.
+#[derive(Debug, Default)]
+pub struct Observed {
+    /// Parked calls with these conditions are to be planned again.
+    pub woken: Vec<WaitFor>,
+    /// The event came from a DataNode that is not registered (or was given up): answer with `Register`.
+    pub unregistered: bool,
+    /// The start-up safe mode ended with this event.
+    pub left_safe_mode: bool,
+    /// DataNodes found dead.
+    pub died: Vec<DatanodeHandle>,
+}
+
+impl BlockManager {
+    /// Takes in one event.
+    pub fn observe(&mut self, event: Observation<'_>, now: Now) -> Observed {
+        self.now_monotonic_ms = self.now_monotonic_ms.max(now.monotonic_ms);
+        let mut observed = Observed::default();
+        match event {
+            Observation::RegisterDatanode { id, software_version } => self.register(id, software_version, now),
+            Observation::Heartbeat(heartbeat) => observed.unregistered = !self.heartbeat(&heartbeat, now),
+            Observation::FullBlockReport { uuid, storage_uuid, storage_type, blocks } => {
+                match self.live_storage(uuid, storage_uuid, storage_type) {
+                    Some((node, storage)) => {
+                        self.full_report(storage, blocks);
+                        let stats = &mut self.datanodes.datanode_mut(node).stats;
+                        stats.last_block_report_ms = now.wall_ms;
+                        stats.last_block_report_monotonic_ms = now.monotonic_ms;
+                        self.count_blocks(node);
+                    }
+                    None => observed.unregistered = true,
+                }
+            }
+            Observation::IncrementalBlockReport { uuid, storage_uuid, storage_type, entries } => {
+                match self.live_storage(uuid, storage_uuid, storage_type) {
+                    Some((node, storage)) => {
+                        for entry in entries {
+                            self.incremental_report(storage, entry);
+                        }
+                        self.count_blocks(node);
+                    }
+                    None => observed.unregistered = true,
+                }
+            }
+            Observation::BadBlocks(bad) => {
+                for bad in bad {
+                    let Some(node) = self.datanodes.find(bad.datanode_uuid) else { continue };
+                    let storage = self.datanodes.find_storage(node, bad.storage_uuid);
+                    self.bad_block(bad.block, node, storage);
+                }
+            }
+            Observation::DatanodeGone { uuid } => {
+                if let Some(node) = self.datanodes.find(uuid) {
+                    self.give_up(node, &mut observed.died);
+                }
+            }
+            Observation::DatanodeTick => self.find_dead(now.monotonic_ms, &mut observed.died),
+            Observation::RedundancyTick => self.redundancy_tick(now.random),
+            Observation::SafeModeTick => observed.left_safe_mode = self.tick_safe_mode(now.monotonic_ms),
+        }
+        observed.woken = self.take_woken();
+        observed
+    }
+
+    fn live_storage(
+        &mut self,
+        uuid: &str,
+        storage_uuid: &str,
+        storage_type: StorageType,
+    ) -> Option<(DatanodeHandle, super::StorageHandle)> {
+        let node = self.datanodes.find(uuid).filter(|n| self.datanodes.datanode(*n).alive)?;
+        Some((node, self.datanodes.ensure_storage(node, storage_uuid, storage_type)?))
+    }
+
+    /// A DataNode starts, or comes back. One with the same address and another uuid takes the place of the old one.
+    fn register(&mut self, id: &DatanodeId, software_version: &str, now: Now) {
+        let replaced: Vec<DatanodeHandle> = self
+            .datanodes
+            .at_address(&id.ip_addr)
+            .iter()
+            .copied()
+            .filter(|h| {
+                let other = &self.datanodes.datanode(*h).id;
+                other.uuid != id.uuid && other.xfer_port == id.xfer_port
+            })
+            .collect();
+        for old in replaced {
+            self.give_up(old, &mut Vec::new());
+        }
+        let handle = match self.datanodes.find(&id.uuid) {
+            Some(known) => {
+                self.finish_departed(known);
+                self.datanodes.set_id(known, id);
+                known
+            }
+            None => self.datanodes.add(id, software_version, DEFAULT_RACK),
+        };
+        for storage in self.datanodes.datanode(handle).storages.clone() {
+            // What it held before is confirmed by its first full report.
+            self.datanodes.storage_mut(storage).block_reports = 0;
+        }
+        let node = self.datanodes.datanode_mut(handle);
+        node.software_version = software_version.into();
+        node.transfers.clear();
+        node.scheduled = 0;
+        node.stats.last_update_ms = now.wall_ms;
+        node.stats.last_update_monotonic_ms = now.monotonic_ms;
+        if !core::mem::replace(&mut node.alive, true) {
+            self.datanodes.live += 1;
+        }
+    }
+
+    /// Takes out at once what is left of a DataNode that died and now comes back.
+    fn finish_departed(&mut self, node: DatanodeHandle) {
+        if self.datanodes.datanode(node).alive {
+            return;
+        }
+        for storage in self.datanodes.datanode(node).storages.clone() {
+            let held: Vec<u32> = self.datanodes.storage(storage).blocks.iter().collect();
+            for handle in held {
+                self.remove_stored(super::BlockHandle(handle), storage);
+            }
+            self.departed.retain(|s| *s != storage);
+        }
+    }
+
+    /// `false`: not registered.
+    fn heartbeat(&mut self, heartbeat: &Heartbeat<'_>, now: Now) -> bool {
+        let Some(handle) = self.datanodes.find(heartbeat.uuid).filter(|h| self.datanodes.datanode(*h).alive) else {
+            return false;
+        };
+        let mut failed = Vec::new();
+        let mut total = self.datanodes.datanode(handle).stats;
+        (total.capacity, total.dfs_used, total.non_dfs_used, total.remaining, total.block_pool_used) = (0, 0, 0, 0, 0);
+        for report in heartbeat.storages {
+            let Some(storage) = self.datanodes.ensure_storage(handle, &report.uuid, report.storage_type) else {
+                continue;
+            };
+            let known = &mut self.datanodes.storage_mut(storage).report;
+            if report.failed && !known.failed {
+                failed.push(storage);
+            }
+            known.clone_from(report);
+            total.capacity += report.capacity;
+            total.dfs_used += report.dfs_used;
+            total.non_dfs_used += report.non_dfs_used;
+            total.remaining += report.remaining;
+            total.block_pool_used += report.block_pool_used;
+        }
+        total.cache_capacity = heartbeat.cache_capacity;
+        total.cache_used = heartbeat.cache_used;
+        total.xceiver_count = heartbeat.xceiver_count;
+        total.xmits_in_progress = heartbeat.xmits_in_progress;
+        total.failed_volumes = heartbeat.failed_volumes;
+        total.last_update_ms = now.wall_ms;
+        total.last_update_monotonic_ms = now.monotonic_ms;
+        self.datanodes.datanode_mut(handle).stats = total;
+        self.departed.extend(failed);
+        true
+    }
+
+    fn count_blocks(&mut self, node: DatanodeHandle) {
+        let storages = &self.datanodes.datanode(node).storages;
+        let blocks: usize = storages.iter().map(|s| self.datanodes.storage(*s).num_blocks()).sum();
+        self.datanodes.datanode_mut(node).stats.num_blocks = blocks as u32;
+    }
+
+    fn find_dead(&mut self, now_monotonic_ms: u64, died: &mut Vec<DatanodeHandle>) {
+        let expiry = self.config.heartbeat_expiry_ms();
+        for handle in self.datanodes.handles() {
+            let node = self.datanodes.datanode(handle);
+            if node.alive && now_monotonic_ms.saturating_sub(node.stats.last_update_monotonic_ms) > expiry {
+                self.give_up(handle, died);
+            }
+        }
+    }
+
+    /// The DataNode is dead: its replicas count no more from now on, and are taken out slice by slice.
+    fn give_up(&mut self, handle: DatanodeHandle, died: &mut Vec<DatanodeHandle>) {
+        let node = self.datanodes.datanode_mut(handle);
+        if !node.alive {
+            return;
+        }
+        node.alive = false;
+        node.invalidate.clear();
+        node.transfers.clear();
+        node.recoveries.clear();
+        node.scheduled = 0;
+        let storages = node.storages.clone();
+        self.datanodes.live -= 1;
+        self.departed.extend(storages);
+        died.push(handle);
+    }
+}

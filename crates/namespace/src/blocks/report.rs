@@ -1,0 +1,259 @@
+//! What DataNodes say of their replicas: full reports, incremental ones, and corrupt replicas found by readers.
+//! Source of the rules: `BlockManager.processReportedBlock`, `checkReplicaCorrupt`, Hadoop 3.5.0.
+
+use super::handle_set::HandleSet;
+use super::{BlockHandle, BlockManager, BlockState, CorruptReason, DatanodeHandle, StorageHandle};
+use alloc::vec::Vec;
+use surus_types::Block;
+
+/// How far a replica has come on its DataNode. Numbers are those of the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum ReplicaState {
+    Finalized = 0,
+    /// Being written.
+    Rbw = 1,
+    /// Was being written when the DataNode stopped.
+    Rwr = 2,
+    /// Under recovery.
+    Rur = 3,
+    /// A copy that is arriving.
+    Temporary = 4,
+}
+
+impl ReplicaState {
+    pub fn from_wire(number: u64) -> Option<Self> {
+        Some(match number {
+            0 => Self::Finalized,
+            1 => Self::Rbw,
+            2 => Self::Rwr,
+            3 => Self::Rur,
+            4 => Self::Temporary,
+            _ => return None,
+        })
+    }
+}
+
+/// A replica in a full block report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReportedBlock {
+    pub block: Block,
+    pub state: ReplicaState,
+}
+
+/// An entry of an incremental block report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReceivedDeleted<'a> {
+    Receiving(Block),
+    /// With the uuid of the DataNode whose replica may go (the balancer's move), or empty.
+    Received(Block, &'a str),
+    Deleted(Block),
+}
+
+/// Replicas with stamps the NameNode never gave out: it runs on old metadata.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct InFuture {
+    pub blocks: u64,
+    pub bytes: u64,
+}
+
+enum Verdict {
+    Unknown,
+    Corrupt(CorruptReason),
+    /// Of an open block; stored too when finalized.
+    Open,
+    Stored,
+    Ignored,
+}
+
+impl BlockManager {
+    /// A full report of one storage. What the NameNode believed to be there and is not in it is gone.
+    pub(super) fn full_report(&mut self, storage: StorageHandle, blocks: &mut dyn Iterator<Item = ReportedBlock>) {
+        let mut seen = HandleSet::default();
+        for reported in blocks {
+            if let Some(handle) = self.replica_reported(storage, reported.block, reported.state, None) {
+                seen.insert(handle.0);
+            }
+        }
+        let gone: Vec<u32> = self.datanodes.storage(storage).blocks.iter().filter(|h| !seen.contains(*h)).collect();
+        for handle in gone {
+            self.remove_stored(BlockHandle(handle), storage);
+        }
+        self.forget_unreported(storage, &seen);
+        let first = self.datanodes.storage(storage).block_reports == 0;
+        self.datanodes.storage_mut(storage).block_reports += 1;
+        if first {
+            self.reconsider_excess(storage);
+        }
+    }
+
+    /// Replicas of open blocks that were expected here by an earlier report, and are not.
+    fn forget_unreported(&mut self, storage: StorageHandle, seen: &HandleSet) {
+        for (handle, open) in &mut self.open {
+            if !seen.contains(handle.0) {
+                // A pipeline that is just being set up has no replica yet (length 0): it stays expected.
+                open.expected.retain(|e| e.storage != storage || e.num_bytes == 0);
+            }
+        }
+    }
+
+    /// Blocks with too many replicas could not be decided while a storage had not reported.
+    fn reconsider_excess(&mut self, storage: StorageHandle) {
+        if self.safe_mode.is_on() {
+            return;
+        }
+        let handles: Vec<u32> = self.datanodes.storage(storage).blocks.iter().collect();
+        for handle in handles {
+            self.update_redundancy(BlockHandle(handle));
+        }
+    }
+
+    pub(super) fn incremental_report(&mut self, storage: StorageHandle, entry: ReceivedDeleted<'_>) {
+        match entry {
+            ReceivedDeleted::Receiving(block) => {
+                self.replica_reported(storage, block, ReplicaState::Rbw, None);
+            }
+            ReceivedDeleted::Received(block, hint) => {
+                let hint = self.datanodes.find(hint);
+                let known = self.table.find(block.id);
+                self.replica_reported(storage, block, ReplicaState::Finalized, hint);
+                // One fewer write on its way to this DataNode.
+                if known.is_some() {
+                    let node = self.datanodes.storage(storage).datanode;
+                    let node = self.datanodes.datanode_mut(node);
+                    node.scheduled = node.scheduled.saturating_sub(1);
+                }
+            }
+            ReceivedDeleted::Deleted(block) => {
+                let Some(handle) = self.table.find(block.id) else { return };
+                if self.is_stored_on(handle, storage) {
+                    self.remove_stored(handle, storage);
+                }
+                if let Some(open) = self.open.get_mut(&handle) {
+                    open.expected.retain(|e| e.storage != storage);
+                }
+            }
+        }
+    }
+
+    /// A client or a scanner found a replica corrupt. `storage` may be unknown to old clients.
+    pub(super) fn bad_block(&mut self, block: Block, datanode: DatanodeHandle, storage: Option<StorageHandle>) {
+        let Some(handle) = self.table.find(block.id) else { return };
+        let on_node = |s: &StorageHandle| self.datanodes.storage(*s).datanode == datanode;
+        let stored = self.storages_of(handle).into_iter().find(on_node).or(storage);
+        if let Some(storage) = stored {
+            self.mark_corrupt(handle, storage, CorruptReason::CorruptionReported, block);
+        }
+    }
+
+    /// One replica. The handle of its block, unless the block is unknown.
+    fn replica_reported(
+        &mut self,
+        storage: StorageHandle,
+        reported: Block,
+        state: ReplicaState,
+        hint: Option<DatanodeHandle>,
+    ) -> Option<BlockHandle> {
+        if reported.generation_stamp > self.ids.generation_stamp && !reported.id.is_striped() {
+            self.in_future.blocks += 1;
+            self.in_future.bytes += reported.num_bytes;
+        }
+        let handle = self.table.find(reported.id);
+        match self.judge(handle, storage, reported, state) {
+            Verdict::Unknown => {
+                if !self.safe_mode.is_startup() {
+                    self.queue_invalidation(storage, reported, self.last_txid);
+                }
+            }
+            Verdict::Corrupt(reason) => {
+                let handle = handle?;
+                self.mark_corrupt(handle, storage, reason, reported);
+            }
+            Verdict::Open => {
+                let handle = handle?;
+                self.expect_reported(handle, storage, reported, state);
+                let here = self.is_stored_on(handle, storage) && !self.is_corrupt(handle, storage);
+                match state {
+                    ReplicaState::Finalized if !here => self.add_stored(handle, storage),
+                    ReplicaState::Finalized => self.after_replica_change(handle),
+                    _ => {}
+                }
+            }
+            Verdict::Stored => {
+                let handle = handle?;
+                self.stored_reported(handle, storage, hint);
+            }
+            Verdict::Ignored => {}
+        }
+        handle
+    }
+
+    fn stored_reported(&mut self, handle: BlockHandle, storage: StorageHandle, hint: Option<DatanodeHandle>) {
+        if self.is_excess(handle, storage) {
+            // Still there though its deletion was ordered: the order was lost, or is under way.
+            let block = self.table.row(handle).block();
+            self.queue_invalidation(storage, block, self.last_txid);
+            return;
+        }
+        if self.is_stored_on(handle, storage) && !self.is_corrupt(handle, storage) {
+            return;
+        }
+        self.drop_twin(handle, storage);
+        if let Some(hint) = hint {
+            let count = self.count_replicas(handle);
+            let wanted = usize::from(self.table.row(handle).replication);
+            if count.live + 1 > wanted && !self.safe_mode.is_on() {
+                self.choose_excess(handle, count.live + 1 - wanted, Some(hint));
+            }
+        }
+        self.add_stored(handle, storage);
+    }
+
+    /// A replica moved between two storages of one DataNode: the old place is forgotten.
+    fn drop_twin(&mut self, handle: BlockHandle, storage: StorageHandle) {
+        let node = self.datanodes.storage(storage).datanode;
+        let twin = self
+            .storages_of(handle)
+            .into_iter()
+            .find(|s| *s != storage && self.datanodes.storage(*s).datanode == node && !self.is_corrupt(handle, *s));
+        if let Some(twin) = twin {
+            self.detach_replica(handle, twin);
+        }
+    }
+
+    fn judge(
+        &self,
+        handle: Option<BlockHandle>,
+        storage: StorageHandle,
+        reported: Block,
+        state: ReplicaState,
+    ) -> Verdict {
+        use ReplicaState::{Finalized, Rbw, Rur, Rwr, Temporary};
+        let Some(handle) = handle else { return Verdict::Unknown };
+        let row = self.table.row(handle);
+        let complete = row.state() == BlockState::Complete;
+        let old = reported.generation_stamp != row.generation_stamp;
+        match state {
+            Finalized if row.state().is_open() => {
+                if row.generation_stamp > reported.generation_stamp {
+                    Verdict::Corrupt(CorruptReason::GenstampMismatch)
+                } else {
+                    Verdict::Open
+                }
+            }
+            Finalized if old => Verdict::Corrupt(CorruptReason::GenstampMismatch),
+            Finalized if reported.num_bytes != row.num_bytes => Verdict::Corrupt(CorruptReason::SizeMismatch),
+            Finalized if complete => Verdict::Stored,
+            // Committed: counts as soon as it fits.
+            Finalized => Verdict::Open,
+            Rbw | Rwr if !complete => Verdict::Open,
+            Rbw | Rwr if old => Verdict::Corrupt(CorruptReason::GenstampMismatch),
+            // The client closed the file, and this DataNode has not finalized yet.
+            Rbw => Verdict::Ignored,
+            Rwr if self.is_stored_on(handle, storage) => Verdict::Ignored,
+            Rwr => Verdict::Corrupt(CorruptReason::InvalidState),
+            // A copy that is arriving, or a recovery under way: another report will follow.
+            Rur | Temporary => Verdict::Ignored,
+        }
+    }
+}

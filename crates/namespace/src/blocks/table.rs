@@ -1,0 +1,308 @@
+//! The block table: one 48-byte row for each block, in fixed pages behind `Arc`, and the map from block id to row.
+//! Rows are named by 32-bit handles; a freed handle is given out again, so nothing may keep one past `remove`.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+use surus_types::{Block, BlockId, GenerationStamp, InodeId};
+
+/// A block's row in the table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct BlockHandle(pub u32);
+
+impl From<u32> for BlockHandle {
+    fn from(index: u32) -> Self {
+        BlockHandle(index)
+    }
+}
+
+/// How far a block has come. Source: `HdfsServerConstants.BlockUCState`, Hadoop 3.5.0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum BlockState {
+    /// Length and stamp are final and enough replicas are known, or the file was closed.
+    Complete = 1,
+    /// The client has said the final length; the DataNodes have not reported enough replicas.
+    Committed = 2,
+    UnderConstruction = 3,
+    /// DataNodes are agreeing on the length.
+    UnderRecovery = 4,
+}
+
+impl BlockState {
+    pub fn is_complete(self) -> bool {
+        self == Self::Complete
+    }
+    /// Whether the length may still change: under construction or under recovery.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::UnderConstruction | Self::UnderRecovery)
+    }
+    /// Hadoop's constant name, as exception texts show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "COMPLETE",
+            Self::Committed => "COMMITTED",
+            Self::UnderConstruction => "UNDER_CONSTRUCTION",
+            Self::UnderRecovery => "UNDER_RECOVERY",
+        }
+    }
+}
+
+/// No replica in this place of a row.
+pub(super) const NO_STORAGE: u32 = u32::MAX;
+/// Replicas a row holds itself; more go to the side map of `replicas.rs`.
+pub(super) const INLINE_REPLICAS: usize = 3;
+
+/// Row flag: the block has at least the minimum number of live replicas.
+pub(super) const FLAG_SAFE: u8 = 1;
+/// Row flag: more replicas are in the side map.
+pub(super) const FLAG_OVERFLOW: u8 = 2;
+/// Row flag: some replica is in the map of corrupt ones.
+pub(super) const FLAG_CORRUPT: u8 = 4;
+/// Row flag: some replica is in the map of excess ones.
+pub(super) const FLAG_EXCESS: u8 = 8;
+/// Row flags: priority in the low-redundancy queues plus one, 0: not queued.
+pub(super) const PRIORITY_SHIFT: u8 = 4;
+
+/// One block. What the edit log knows (id, stamp, length, owner, replication, whether open) and where its replicas are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub id: BlockId,
+    pub generation_stamp: GenerationStamp,
+    pub num_bytes: u64,
+    pub owner: InodeId,
+    pub replicas: [u32; INLINE_REPLICAS],
+    pub replication: u16,
+    state: u8,
+    pub flags: u8,
+}
+
+impl Row {
+    const FREE: Row = Row {
+        id: BlockId(0),
+        generation_stamp: GenerationStamp(0),
+        num_bytes: 0,
+        owner: InodeId(0),
+        replicas: [NO_STORAGE; INLINE_REPLICAS],
+        replication: 0,
+        state: 0,
+        flags: 0,
+    };
+
+    pub fn block(&self) -> Block {
+        Block { id: self.id, generation_stamp: self.generation_stamp, num_bytes: self.num_bytes }
+    }
+    pub fn state(&self) -> BlockState {
+        match self.state {
+            1 => BlockState::Complete,
+            2 => BlockState::Committed,
+            4 => BlockState::UnderRecovery,
+            _ => BlockState::UnderConstruction,
+        }
+    }
+    pub fn set_state(&mut self, state: BlockState) {
+        self.state = state as u8;
+    }
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+    pub fn set(&mut self, flag: u8, on: bool) {
+        self.flags = if on { self.flags | flag } else { self.flags & !flag };
+    }
+    /// Priority in the low-redundancy queues.
+    pub fn priority(&self) -> Option<usize> {
+        usize::from(self.flags >> PRIORITY_SHIFT).checked_sub(1)
+    }
+    pub fn set_priority(&mut self, priority: Option<usize>) {
+        let coded = priority.map_or(0, |p| p as u8 + 1);
+        self.flags = (self.flags & ((1 << PRIORITY_SHIFT) - 1)) | (coded << PRIORITY_SHIFT);
+    }
+}
+
+/// 1024 rows of 48 bytes: 48 KiB, the piece that `apply` copies while a checkpoint holds it.
+const ROWS_PER_PAGE: usize = 1024;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct BlockTable {
+    pages: Vec<Arc<[Row; ROWS_PER_PAGE]>>,
+    /// Rows given out so far, free ones among them.
+    high: u32,
+    free: Vec<u32>,
+    ids: IdMap,
+    len: usize,
+}
+
+impl BlockTable {
+    /// Adds a block. `None`: the id is taken, or the table is full.
+    pub fn insert(&mut self, block: Block, owner: InodeId, replication: u16, state: BlockState) -> Option<BlockHandle> {
+        if self.ids.get(block.id).is_some() {
+            return None;
+        }
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None if self.high == NO_STORAGE => return None,
+            None => {
+                if self.high as usize == self.pages.len() * ROWS_PER_PAGE {
+                    self.pages.push(Arc::new([Row::FREE; ROWS_PER_PAGE]));
+                }
+                self.high += 1;
+                self.high - 1
+            }
+        };
+        let handle = BlockHandle(index);
+        let row = self.row_mut(handle);
+        *row = Row {
+            id: block.id,
+            generation_stamp: block.generation_stamp,
+            num_bytes: block.num_bytes,
+            owner,
+            replication,
+            state: state as u8,
+            ..Row::FREE
+        };
+        self.ids.insert(block.id, index);
+        self.len += 1;
+        Some(handle)
+    }
+
+    /// Frees the row. The handle must be live.
+    pub fn remove(&mut self, handle: BlockHandle) {
+        let row = self.row_mut(handle);
+        assert!(row.state != 0, "block handle {} freed twice", handle.0);
+        let id = row.id;
+        *row = Row::FREE;
+        self.ids.remove(id);
+        self.free.push(handle.0);
+        self.len -= 1;
+    }
+
+    pub fn find(&self, id: BlockId) -> Option<BlockHandle> {
+        self.ids.get(id).map(BlockHandle)
+    }
+
+    pub fn row(&self, handle: BlockHandle) -> &Row {
+        let index = handle.0 as usize;
+        &self.pages[index / ROWS_PER_PAGE][index % ROWS_PER_PAGE]
+    }
+
+    pub fn row_mut(&mut self, handle: BlockHandle) -> &mut Row {
+        let index = handle.0 as usize;
+        &mut Arc::make_mut(&mut self.pages[index / ROWS_PER_PAGE])[index % ROWS_PER_PAGE]
+    }
+
+    /// Gives a block another id (copy-on-truncate). `false`: the id is taken.
+    pub fn rename(&mut self, handle: BlockHandle, id: BlockId) -> bool {
+        if self.ids.get(id).is_some() {
+            return false;
+        }
+        let old = self.row(handle).id;
+        self.ids.remove(old);
+        self.ids.insert(id, handle.0);
+        self.row_mut(handle).id = id;
+        true
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Every live handle from `start` on, in table order.
+    pub fn handles_from(&self, start: u32) -> impl Iterator<Item = BlockHandle> + '_ {
+        (start..self.high).map(BlockHandle).filter(|h| self.row(*h).state != 0)
+    }
+
+    /// Bytes the table and its map take, for the memory budget.
+    pub fn memory(&self) -> usize {
+        self.pages.len() * size_of::<[Row; ROWS_PER_PAGE]>() + self.free.capacity() * 4 + self.ids.memory()
+    }
+}
+
+/// Block id to handle. Ids are given out in sequence, so the map is one of small dense pages: about 4.5 bytes a block, and
+/// its growth never rehashes every block at once.
+#[derive(Clone, Debug, Default)]
+struct IdMap {
+    pages: HashMap<u64, IdPage>,
+}
+
+const IDS_PER_PAGE: usize = 64;
+
+#[derive(Clone, Debug)]
+struct IdPage {
+    handles: Box<[u32; IDS_PER_PAGE]>,
+    used: u8,
+}
+
+impl IdMap {
+    fn split(id: BlockId) -> (u64, usize) {
+        let id = id.0 as u64;
+        (id / IDS_PER_PAGE as u64, (id % IDS_PER_PAGE as u64) as usize)
+    }
+    fn get(&self, id: BlockId) -> Option<u32> {
+        let (page, slot) = Self::split(id);
+        self.pages.get(&page).map(|p| p.handles[slot]).filter(|h| *h != NO_STORAGE)
+    }
+    fn insert(&mut self, id: BlockId, handle: u32) {
+        let (page, slot) = Self::split(id);
+        let page =
+            self.pages.entry(page).or_insert_with(|| IdPage { handles: Box::new([NO_STORAGE; IDS_PER_PAGE]), used: 0 });
+        page.used += u8::from(page.handles[slot] == NO_STORAGE);
+        page.handles[slot] = handle;
+    }
+    fn remove(&mut self, id: BlockId) {
+        let (number, slot) = Self::split(id);
+        let Some(page) = self.pages.get_mut(&number) else { return };
+        page.used -= u8::from(page.handles[slot] != NO_STORAGE);
+        page.handles[slot] = NO_STORAGE;
+        if page.used == 0 {
+            self.pages.remove(&number);
+        }
+    }
+    fn memory(&self) -> usize {
+        self.pages.len() * (IDS_PER_PAGE * 4) + self.pages.capacity() * (size_of::<(u64, IdPage)>() + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(id: i64) -> Block {
+        Block { id: BlockId(id), generation_stamp: GenerationStamp(1001), num_bytes: 7 }
+    }
+
+    #[test]
+    fn handles_are_reused_and_ids_are_unique() {
+        let mut table = BlockTable::default();
+        let a = table.insert(block(1), InodeId(1), 3, BlockState::Complete).unwrap();
+        assert!(table.insert(block(1), InodeId(1), 3, BlockState::Complete).is_none());
+        let b = table.insert(block(-16), InodeId(2), 1, BlockState::UnderConstruction).unwrap();
+        assert_eq!(table.find(BlockId(-16)), Some(b));
+        table.remove(a);
+        assert_eq!(table.find(BlockId(1)), None);
+        assert_eq!(table.insert(block(2), InodeId(3), 1, BlockState::Committed), Some(a));
+        assert_eq!(table.len(), 2);
+        assert_eq!(table.handles_from(0).count(), 2);
+        assert!(table.rename(b, BlockId(99)) && table.find(BlockId(99)) == Some(b));
+    }
+
+    #[test]
+    fn a_row_is_48_bytes_and_flags_do_not_touch_the_priority() {
+        assert_eq!(size_of::<Row>(), 48);
+        let mut row = Row::FREE;
+        row.set_priority(Some(4));
+        row.set(FLAG_SAFE | FLAG_EXCESS, true);
+        assert_eq!(row.priority(), Some(4));
+        row.set_priority(None);
+        assert!(row.priority().is_none() && row.has(FLAG_SAFE) && row.has(FLAG_EXCESS));
+    }
+
+    #[test]
+    fn sequential_ids_cost_about_53_bytes_a_block() {
+        let mut table = BlockTable::default();
+        for id in 0..100_000 {
+            table.insert(block(1_073_741_825 + id), InodeId(1), 3, BlockState::Complete).unwrap();
+        }
+        assert!(table.memory() / 100_000 <= 54, "{}", table.memory() / 100_000);
+    }
+}
