@@ -350,6 +350,63 @@ pub struct ErasureCodingPolicyOp {
 }
 
 impl EditOp {
+    /// Hadoop's name of the op code. Source: `FSEditLogOpCodes.java`, Hadoop 3.5.0.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Add(_) => "OP_ADD",
+            Self::Close(_) => "OP_CLOSE",
+            Self::Append { .. } => "OP_APPEND",
+            Self::AddBlock { .. } => "OP_ADD_BLOCK",
+            Self::UpdateBlocks { .. } => "OP_UPDATE_BLOCKS",
+            Self::AllocateBlockId { .. } => "OP_ALLOCATE_BLOCK_ID",
+            Self::SetGenstampV1 { .. } => "OP_SET_GENSTAMP_V1",
+            Self::SetGenstampV2 { .. } => "OP_SET_GENSTAMP_V2",
+            Self::Mkdir { .. } => "OP_MKDIR",
+            Self::Delete { .. } => "OP_DELETE",
+            Self::RenameOld { .. } => "OP_RENAME_OLD",
+            Self::Rename { .. } => "OP_RENAME",
+            Self::ConcatDelete { .. } => "OP_CONCAT_DELETE",
+            Self::Truncate { .. } => "OP_TRUNCATE",
+            Self::SetReplication { .. } => "OP_SET_REPLICATION",
+            Self::SetPermissions { .. } => "OP_SET_PERMISSIONS",
+            Self::SetOwner { .. } => "OP_SET_OWNER",
+            Self::Times { .. } => "OP_TIMES",
+            Self::SetQuota { .. } => "OP_SET_QUOTA",
+            Self::SetQuotaByStorageType { .. } => "OP_SET_QUOTA_BY_STORAGETYPE",
+            Self::SetNsQuota { .. } => "OP_SET_NS_QUOTA",
+            Self::ClearNsQuota { .. } => "OP_CLEAR_NS_QUOTA",
+            Self::SetStoragePolicy { .. } => "OP_SET_STORAGE_POLICY",
+            Self::Symlink { .. } => "OP_SYMLINK",
+            Self::ReassignLease { .. } => "OP_REASSIGN_LEASE",
+            Self::SetAcl { .. } => "OP_SET_ACL",
+            Self::SetXAttr { .. } => "OP_SET_XATTR",
+            Self::RemoveXAttr { .. } => "OP_REMOVE_XATTR",
+            Self::AllowSnapshot { .. } => "OP_ALLOW_SNAPSHOT",
+            Self::DisallowSnapshot { .. } => "OP_DISALLOW_SNAPSHOT",
+            Self::CreateSnapshot { .. } => "OP_CREATE_SNAPSHOT",
+            Self::DeleteSnapshot { .. } => "OP_DELETE_SNAPSHOT",
+            Self::RenameSnapshot { .. } => "OP_RENAME_SNAPSHOT",
+            Self::GetDelegationToken { .. } => "OP_GET_DELEGATION_TOKEN",
+            Self::RenewDelegationToken { .. } => "OP_RENEW_DELEGATION_TOKEN",
+            Self::CancelDelegationToken { .. } => "OP_CANCEL_DELEGATION_TOKEN",
+            Self::UpdateMasterKey { .. } => "OP_UPDATE_MASTER_KEY",
+            Self::AddCacheDirective { .. } => "OP_ADD_CACHE_DIRECTIVE",
+            Self::ModifyCacheDirective { .. } => "OP_MODIFY_CACHE_DIRECTIVE",
+            Self::RemoveCacheDirective { .. } => "OP_REMOVE_CACHE_DIRECTIVE",
+            Self::AddCachePool { .. } => "OP_ADD_CACHE_POOL",
+            Self::ModifyCachePool { .. } => "OP_MODIFY_CACHE_POOL",
+            Self::RemoveCachePool { .. } => "OP_REMOVE_CACHE_POOL",
+            Self::AddErasureCodingPolicy { .. } => "OP_ADD_ERASURE_CODING_POLICY",
+            Self::EnableErasureCodingPolicy { .. } => "OP_ENABLE_ERASURE_CODING_POLICY",
+            Self::DisableErasureCodingPolicy { .. } => "OP_DISABLE_ERASURE_CODING_POLICY",
+            Self::RemoveErasureCodingPolicy { .. } => "OP_REMOVE_ERASURE_CODING_POLICY",
+            Self::RollingUpgradeStart { .. } => "OP_ROLLING_UPGRADE_START",
+            Self::RollingUpgradeFinalize { .. } => "OP_ROLLING_UPGRADE_FINALIZE",
+            Self::StartLogSegment => "OP_START_LOG_SEGMENT",
+            Self::EndLogSegment => "OP_END_LOG_SEGMENT",
+        }
+    }
+
     /// The ids that make the operation at-most-once, for those that carry them.
     pub fn rpc_ids(&self) -> Option<&RpcIds> {
         match self {

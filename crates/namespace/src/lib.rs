@@ -6,15 +6,77 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+pub mod apply;
 pub mod blocks;
+pub mod config;
 pub mod edit_op;
+pub mod leases;
+pub mod ops;
+pub mod permission;
 pub mod plan;
+pub mod resolve;
+pub mod tree;
 
+pub use apply::{Applied, ApplyError};
+pub use blocks::BlockHandle;
+pub use config::NamespaceConfig;
 pub use edit_op::EditOp;
+pub use leases::LeaseManager;
 pub use plan::{Env, Operation, Plan, Refusal, WaitFor};
+pub use resolve::{DirOp, Resolved};
+pub use tree::{InodeHandle, InodeView, Tree};
+
+use surus_types::{FsPermission, InodeId, PermissionStatus};
+
+/// Mode of the root of a fresh file system. Source: `FSDirectory.createRoot`, Hadoop 3.5.0.
+const ROOT_MODE: FsPermission = FsPermission(0o755);
 
 /// The whole state of the NameNode: what the fsimage holds, and the soft state beside it.
-#[derive(Debug, Default)]
 pub struct Namespace {
+    pub config: NamespaceConfig,
+    pub tree: Tree,
+    pub leases: LeaseManager,
     pub blocks: blocks::BlockManager,
+    /// The last inode id given out.
+    pub last_inode_id: InodeId,
+    /// A clock that never steps back (milliseconds), as last told: lease times of files opened by `apply` take it.
+    pub now_ms: u64,
+}
+
+impl Namespace {
+    /// A fresh, formatted file system: a root that the NameNode's user owns.
+    pub fn new(config: NamespaceConfig) -> Self {
+        let root =
+            PermissionStatus { user: config.fs_owner.clone(), group: config.supergroup.clone(), permission: ROOT_MODE };
+        Namespace {
+            tree: Tree::new(&root, 0),
+            config,
+            leases: LeaseManager::default(),
+            blocks: blocks::BlockManager::default(),
+            last_inode_id: InodeId::ROOT,
+            now_ms: 0,
+        }
+    }
+
+    /// Tells the time to what happens without a request. Never steps back.
+    pub fn set_now(&mut self, monotonic_ms: u64) {
+        self.now_ms = self.now_ms.max(monotonic_ms);
+    }
+
+    /// Files and directories that can be reached, the root included.
+    pub fn num_inodes(&self) -> u64 {
+        let counts = self.tree.counts(InodeHandle::ROOT);
+        counts.files + counts.directories
+    }
+
+    /// An inode with this id exists now: ids below are never given out again.
+    pub fn note_inode_id(&mut self, id: InodeId) {
+        self.last_inode_id = self.last_inode_id.max(id);
+    }
+}
+
+impl Default for Namespace {
+    fn default() -> Self {
+        Namespace::new(NamespaceConfig::default())
+    }
 }

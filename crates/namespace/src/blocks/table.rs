@@ -17,6 +17,12 @@ impl From<u32> for BlockHandle {
     }
 }
 
+impl From<BlockHandle> for u32 {
+    fn from(handle: BlockHandle) -> u32 {
+        handle.0
+    }
+}
+
 /// How far a block has come. Source: `HdfsServerConstants.BlockUCState`, Hadoop 3.5.0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]

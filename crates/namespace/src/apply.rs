@@ -1,0 +1,116 @@
+//! Executes one edit-log operation. Live requests, start-up replay and a standby go through here and nowhere else.
+
+use crate::Namespace;
+use crate::edit_op::EditOp;
+use crate::ops;
+use crate::tree::{InodeHandle, TreeError};
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use core::fmt;
+use surus_types::TxId;
+
+/// What an operation brought about besides the change itself. Replay ignores it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Applied {
+    /// Inodes that were detached and wait to be freed: call `free_slice` until it returns none.
+    pub detached: bool,
+}
+
+/// Why an operation cannot be executed. Live, it never happens to what a plan made; in replay it means a damaged log or
+/// one with features Surus lacks, and the NameNode does not start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ApplyError {
+    /// An operation that Surus does not know how to execute yet.
+    Unsupported(&'static str),
+    /// The path must exist, and does not.
+    NoSuchPath {
+        op: &'static str,
+        path: Box<str>,
+    },
+    /// The path names something the operation does not work on.
+    WrongKind {
+        op: &'static str,
+        path: Box<str>,
+    },
+    Tree {
+        op: &'static str,
+        path: Box<str>,
+        error: TreeError,
+    },
+    /// Anything else, in words.
+    Other {
+        op: &'static str,
+        path: Box<str>,
+        problem: String,
+    },
+}
+
+impl fmt::Display for ApplyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported(op) => write!(f, "{op} is not supported by this version"),
+            Self::NoSuchPath { op, path } => write!(f, "{op} {path}: no such path"),
+            Self::WrongKind { op, path } => write!(f, "{op} {path}: not a thing this operation works on"),
+            Self::Tree { op, path, error } => write!(f, "{op} {path}: {error}"),
+            Self::Other { op, path, problem } => write!(f, "{op} {path}: {problem}"),
+        }
+    }
+}
+
+impl core::error::Error for ApplyError {}
+
+impl ApplyError {
+    pub fn no_such_path(op: &'static str, path: &str) -> Self {
+        Self::NoSuchPath { op, path: path.into() }
+    }
+    pub fn tree(op: &'static str, path: &str, error: TreeError) -> Self {
+        Self::Tree { op, path: path.into(), error }
+    }
+    pub fn other(op: &'static str, path: &str, problem: impl ToString) -> Self {
+        Self::Other { op, path: path.into(), problem: problem.to_string() }
+    }
+}
+
+impl Namespace {
+    /// Executes `op`, which has transaction id `txid`.
+    ///
+    /// # Errors
+    /// The operation does not fit the state: see [`ApplyError`]. The state is unchanged then.
+    pub fn apply(&mut self, op: &EditOp, txid: TxId) -> Result<Applied, ApplyError> {
+        match op {
+            EditOp::Mkdir { inode_id, path, timestamp, permission, acl, xattrs } => {
+                if !acl.is_empty() || !xattrs.is_empty() {
+                    return Err(ApplyError::Unsupported("OP_MKDIR with an ACL or extended attributes"));
+                }
+                ops::mkdirs::apply(self, *inode_id, path, *timestamp, permission)
+            }
+            EditOp::StartLogSegment | EditOp::EndLogSegment => Ok(Applied::default()),
+            _ => {
+                let _ = txid;
+                Err(ApplyError::Unsupported(op.name()))
+            }
+        }
+    }
+
+    /// The inode at a path of an operation.
+    ///
+    /// # Errors
+    /// [`ApplyError::NoSuchPath`].
+    pub fn apply_lookup(&self, op: &'static str, path: &str) -> Result<InodeHandle, ApplyError> {
+        self.tree.lookup(path).ok_or_else(|| ApplyError::no_such_path(op, path))
+    }
+
+    /// The parent directory and the name of a path of an operation; the path itself need not exist.
+    ///
+    /// # Errors
+    /// [`ApplyError::NoSuchPath`] when the parent does not exist.
+    pub fn apply_lookup_parent<'p>(
+        &self,
+        op: &'static str,
+        path: &'p str,
+    ) -> Result<(InodeHandle, &'p [u8]), ApplyError> {
+        let (parent, name) = path.rsplit_once('/').ok_or_else(|| ApplyError::no_such_path(op, path))?;
+        let parent = if parent.is_empty() { InodeHandle::ROOT } else { self.apply_lookup(op, parent)? };
+        Ok((parent, name.as_bytes()))
+    }
+}

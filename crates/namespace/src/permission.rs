@@ -1,0 +1,190 @@
+//! The one place that says no: owner, group, other, sticky bit, superuser. Texts are Hadoop's, since clients show them.
+//! Source: `FSPermissionChecker.java`, Hadoop 3.5.0.
+
+use crate::Namespace;
+use crate::plan::Env;
+use crate::resolve::Resolved;
+use crate::tree::{InodeHandle, InodeView};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use surus_types::{FsAction, HdfsError};
+
+/// What a call needs along a path. All that is `None` or false is not looked at.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Wanted {
+    /// The caller owns the last inode.
+    pub owner: bool,
+    /// On the deepest inode that exists above the last component.
+    pub ancestor: Option<FsAction>,
+    /// On the parent, if it exists; with WRITE the sticky bit is obeyed too.
+    pub parent: Option<FsAction>,
+    /// On the last inode, if it exists.
+    pub access: Option<FsAction>,
+    /// On the last inode, if it is a directory, and every directory below it.
+    pub subtree: Option<FsAction>,
+    /// Directories without children need nothing of `subtree`.
+    pub ignore_empty_directories: bool,
+}
+
+impl Namespace {
+    /// Whether permissions are looked at for this caller at all.
+    pub fn is_checked(&self, env: &Env<'_>) -> bool {
+        self.config.permissions_enabled && !env.caller.is_superuser
+    }
+
+    /// Checks everything in `wanted`, in Hadoop's order. Walking was checked by `resolve`.
+    ///
+    /// # Errors
+    /// `AccessControlException`.
+    pub fn check_permission(&self, env: &Env<'_>, path: &Resolved<'_>, wanted: Wanted) -> Result<(), HdfsError> {
+        if !self.is_checked(env) {
+            return Ok(());
+        }
+        let parent = path.parent();
+        if let (Some(action), Some(parent), Some(last)) = (wanted.parent, parent, path.last)
+            && action.implies(FsAction::WRITE)
+        {
+            self.check_sticky(env, parent, last)?;
+        }
+        if let Some(action) = wanted.ancestor
+            && !path.is_root()
+        {
+            self.check_access(env, path.ancestor, action)?;
+        }
+        if let (Some(action), Some(parent)) = (wanted.parent, parent) {
+            self.check_access(env, parent, action)?;
+        }
+        let Some(last) = path.last else { return Ok(()) };
+        if let Some(action) = wanted.access {
+            self.check_access(env, last, action)?;
+        }
+        if let Some(action) = wanted.subtree {
+            self.check_subtree(env, last, action, wanted.ignore_empty_directories)?;
+        }
+        if wanted.owner {
+            self.check_owner(env, last, &path.path)?;
+        }
+        Ok(())
+    }
+
+    /// `action` on the path's inode, as [`Namespace::check_permission`] with `access`.
+    ///
+    /// # Errors
+    /// `AccessControlException`.
+    pub fn check_path_access(&self, env: &Env<'_>, path: &Resolved<'_>, action: FsAction) -> Result<(), HdfsError> {
+        self.check_permission(env, path, Wanted { access: Some(action), ..Wanted::default() })
+    }
+
+    /// `action` on the parent.
+    ///
+    /// # Errors
+    /// `AccessControlException`.
+    pub fn check_parent_access(&self, env: &Env<'_>, path: &Resolved<'_>, action: FsAction) -> Result<(), HdfsError> {
+        self.check_permission(env, path, Wanted { parent: Some(action), ..Wanted::default() })
+    }
+
+    /// `action` on the deepest ancestor that exists.
+    ///
+    /// # Errors
+    /// `AccessControlException`.
+    pub fn check_ancestor_access(&self, env: &Env<'_>, path: &Resolved<'_>, action: FsAction) -> Result<(), HdfsError> {
+        self.check_permission(env, path, Wanted { ancestor: Some(action), ..Wanted::default() })
+    }
+
+    /// Whether the caller may do `action` with one inode.
+    ///
+    /// # Errors
+    /// `AccessControlException` with the denial text.
+    pub fn check_access(&self, env: &Env<'_>, handle: InodeHandle, action: FsAction) -> Result<(), HdfsError> {
+        let inode = self.tree.inode(handle);
+        if !self.is_checked(env) || has_permission(env, &inode, action) {
+            return Ok(());
+        }
+        Err(HdfsError::access_control(format!(
+            "Permission denied: user={}, access={}, inode={}",
+            env.caller.user,
+            action.name(),
+            self.describe(inode),
+        )))
+    }
+
+    /// Refuses callers who are not superuser.
+    ///
+    /// # Errors
+    /// `AccessControlException`; `operation` is the name the audit log uses.
+    pub fn check_superuser(&self, env: &Env<'_>, operation: &str) -> Result<(), HdfsError> {
+        if env.caller.is_superuser {
+            return Ok(());
+        }
+        Err(HdfsError::access_control(format!(
+            "Access denied for user {}. Superuser privilege is required for operation {operation}",
+            env.caller.user
+        )))
+    }
+
+    fn check_owner(&self, env: &Env<'_>, handle: InodeHandle, path: &str) -> Result<(), HdfsError> {
+        if *self.tree.inode(handle).user() == env.caller.user {
+            return Ok(());
+        }
+        Err(HdfsError::access_control(format!(
+            "Permission denied. user={} is not the owner of inode={path}",
+            env.caller.user
+        )))
+    }
+
+    fn check_sticky(&self, env: &Env<'_>, parent: InodeHandle, last: InodeHandle) -> Result<(), HdfsError> {
+        let (parent, inode) = (self.tree.inode(parent), self.tree.inode(last));
+        let user = &env.caller.user;
+        if !parent.permission().is_sticky() || parent.user() == user || inode.user() == user {
+            return Ok(());
+        }
+        Err(HdfsError::access_control(format!(
+            "Permission denied by sticky bit: user={user}, path={}, parent={}",
+            self.describe(inode),
+            self.describe(parent),
+        )))
+    }
+
+    /// Every directory of the subtree, depth first as Hadoop visits them.
+    fn check_subtree(
+        &self,
+        env: &Env<'_>,
+        top: InodeHandle,
+        action: FsAction,
+        ignore_empty: bool,
+    ) -> Result<(), HdfsError> {
+        if !self.tree.inode(top).is_directory() {
+            return Ok(());
+        }
+        let mut open: Vec<InodeHandle> = alloc::vec![top];
+        while let Some(handle) = open.pop() {
+            let directory = self.tree.inode(handle);
+            if directory.child_count() > 0 || !ignore_empty {
+                self.check_access(env, handle, action)?;
+            }
+            open.extend(directory.children(b"").filter(|&child| self.tree.inode(child).is_directory()));
+        }
+        Ok(())
+    }
+
+    /// `"/path":owner:group:drwxr-xr-x`.
+    fn describe(&self, inode: InodeView<'_>) -> String {
+        let path = self.tree.path_of(inode.handle()).unwrap_or_else(|| "?".to_string());
+        let kind = if inode.is_directory() { 'd' } else { '-' };
+        format!("\"{path}\":{}:{}:{kind}{}", inode.user(), inode.group(), inode.permission())
+    }
+}
+
+/// Only one class counts: the owner's bits for the owner, else the group's for a member, else the others'.
+fn has_permission(env: &Env<'_>, inode: &InodeView<'_>, action: FsAction) -> bool {
+    let mode = inode.permission();
+    let granted = if *inode.user() == env.caller.user {
+        mode.user_action()
+    } else if env.caller.is_in_group(inode.group()) {
+        mode.group_action()
+    } else {
+        mode.other_action()
+    };
+    granted.implies(action)
+}

@@ -1,0 +1,278 @@
+//! From a path string to inodes: reserved names, the walk, and the permission to walk. Everything a plan does begins here.
+//! Source: `FSDirectory.resolvePath`, `INodesInPath.java`, Hadoop 3.5.0.
+
+use crate::Namespace;
+use crate::plan::Env;
+use crate::tree::{InodeHandle, InodeKind};
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use surus_types::{ExceptionClass, FsAction, HdfsError, HdfsPath, InodeId};
+
+/// Longest path, in UTF-16 units. Source: `HdfsServerConstants.MAX_PATH_LENGTH`, Hadoop 3.5.0.
+pub const PATH_LENGTH_MAX: usize = 8000;
+/// Deepest path, in components.
+pub const PATH_DEPTH_MAX: usize = 1000;
+
+/// What a call wants a path for: decides about reserved names and which exception tells of a file in the middle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DirOp {
+    Read,
+    /// The last component is not followed if it is a symlink.
+    ReadLink,
+    Write,
+    WriteLink,
+    Create,
+    CreateLink,
+}
+
+impl DirOp {
+    fn is_read(self) -> bool {
+        matches!(self, Self::Read | Self::ReadLink)
+    }
+    fn is_create(self) -> bool {
+        matches!(self, Self::Create | Self::CreateLink)
+    }
+}
+
+/// A path as far as it exists.
+#[derive(Clone, Debug)]
+pub struct Resolved<'a> {
+    /// The path without reserved prefixes and superfluous slashes.
+    pub path: Cow<'a, str>,
+    /// The inode of the whole path, if it exists.
+    pub last: Option<InodeHandle>,
+    /// The deepest inode that exists, not counting `last`: its parent if it exists (the root for the root itself).
+    pub ancestor: InodeHandle,
+    /// Components that do not exist.
+    pub missing: usize,
+    /// The path lies in `.snapshot`.
+    pub is_snapshot: bool,
+    /// The path was given below `/.reserved/raw`.
+    pub is_raw: bool,
+}
+
+impl Resolved<'_> {
+    pub fn is_root(&self) -> bool {
+        self.last == Some(InodeHandle::ROOT)
+    }
+    /// Last component.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or("")
+    }
+    /// Path of the parent.
+    pub fn parent_path(&self) -> &str {
+        match self.path.rfind('/') {
+            Some(0) | None => "/",
+            Some(i) => &self.path[..i],
+        }
+    }
+    /// The parent's inode, if it exists; the root has none.
+    pub fn parent(&self) -> Option<InodeHandle> {
+        match (self.last, self.missing) {
+            (Some(InodeHandle::ROOT), _) => None,
+            (Some(_), _) | (None, 1) => Some(self.ancestor),
+            _ => None,
+        }
+    }
+}
+
+/// How a walk down from the root ended.
+struct Walk {
+    last: Option<InodeHandle>,
+    ancestor: InodeHandle,
+    missing: usize,
+}
+
+impl Namespace {
+    /// Resolves `src` and checks that the caller may walk there.
+    ///
+    /// # Errors
+    /// Invalid names, reserved names, an ancestor that is a file, no EXECUTE on an ancestor, a write into a snapshot.
+    pub fn resolve<'a>(&self, env: &Env<'_>, src: &'a str, op: DirOp) -> Result<Resolved<'a>, HdfsError> {
+        if op.is_create() && HdfsPath::parse(src).is_err() {
+            return Err(HdfsError::new(
+                ExceptionClass::InvalidPath,
+                format!("Invalid path name Invalid file name: {src}"),
+            ));
+        }
+        if !src.starts_with('/') {
+            return Err(HdfsError::new(ExceptionClass::Assertion, format!("Absolute path required, but got '{src}'")));
+        }
+        let is_raw = is_reserved_raw(src);
+        let path = self.resolve_reserved(src)?;
+        if is_raw && !op.is_read() {
+            self.check_superuser(env, &path)?;
+        }
+        let is_snapshot = path == "/.snapshot" || path.starts_with("/.snapshot/");
+        let walk = self.walk(env, &path, op)?;
+        if is_snapshot && !op.is_read() {
+            return Err(HdfsError::new(
+                ExceptionClass::SnapshotAccessControl,
+                "Modification on a read-only snapshot is disallowed",
+            ));
+        }
+        let Walk { last, ancestor, missing } = walk;
+        Ok(Resolved { path, last, ancestor, missing, is_snapshot, is_raw })
+    }
+
+    /// Resolves without the permission to walk: for calls of the NameNode itself.
+    pub fn resolve_unchecked<'a>(&self, src: &'a str) -> Option<Resolved<'a>> {
+        let path = self.resolve_reserved(src).ok()?;
+        let walk = self.walk_with(&path, |_, _| Ok(())).ok()?;
+        let Walk { last, ancestor, missing } = walk;
+        Some(Resolved { path, last, ancestor, missing, is_snapshot: false, is_raw: false })
+    }
+
+    /// An existing file or directory.
+    ///
+    /// # Errors
+    /// `FileNotFoundException: <prefix><path>` when it does not exist.
+    pub fn existing(&self, resolved: &Resolved<'_>, prefix: &str) -> Result<InodeHandle, HdfsError> {
+        resolved.last.ok_or_else(|| HdfsError::file_not_found(format!("{prefix}{}", resolved.path)))
+    }
+
+    /// An existing file: what reads and writes of data ask for.
+    ///
+    /// # Errors
+    /// `FileNotFoundException`, for a directory too. Source: `INodeFile.valueOf`, Hadoop 3.5.0.
+    pub fn existing_file(&self, resolved: &Resolved<'_>) -> Result<InodeHandle, HdfsError> {
+        let handle = self.existing(resolved, "File does not exist: ")?;
+        if self.tree.inode(handle).is_file() {
+            Ok(handle)
+        } else {
+            Err(HdfsError::file_not_found(format!("Path is not a file: {}", resolved.path)))
+        }
+    }
+
+    fn walk(&self, env: &Env<'_>, path: &str, op: DirOp) -> Result<Walk, HdfsError> {
+        let checked = self.is_checked(env);
+        self.walk_with(path, |handle, end| {
+            let view = self.tree.inode(handle);
+            match view.kind() {
+                InodeKind::Directory if checked => self.check_access(env, handle, FsAction::EXECUTE),
+                InodeKind::Directory => Ok(()),
+                InodeKind::File => {
+                    let class =
+                        if op.is_create() { ExceptionClass::ParentNotDirectory } else { ExceptionClass::AccessControl };
+                    Err(HdfsError::new(class, format!("{} (is not a directory)", &path[..end])))
+                }
+                InodeKind::Symlink => {
+                    Err(HdfsError::new(ExceptionClass::UnresolvedPath, format!("Unresolved path {}", &path[..end])))
+                }
+            }
+        })
+    }
+
+    /// Walks down, calling `visit` with every ancestor that exists and the end of its path.
+    fn walk_with(
+        &self,
+        path: &str,
+        mut visit: impl FnMut(InodeHandle, usize) -> Result<(), HdfsError>,
+    ) -> Result<Walk, HdfsError> {
+        let mut ancestor = InodeHandle::ROOT;
+        let mut at = Some(InodeHandle::ROOT);
+        let mut missing = 0;
+        let mut end = 0;
+        for component in path.split('/').skip(1) {
+            if component.is_empty() {
+                end += 1;
+                continue;
+            }
+            match at {
+                Some(directory) => {
+                    visit(directory, end)?;
+                    ancestor = directory;
+                    at = self.tree.child(directory, component.as_bytes());
+                    missing = usize::from(at.is_none());
+                }
+                None => missing += 1,
+            }
+            end += 1 + component.len();
+        }
+        Ok(Walk { last: at, ancestor, missing })
+    }
+
+    /// Takes `/.reserved/.inodes/ID` and `/.reserved/raw` prefixes off, and slashes that say nothing.
+    fn resolve_reserved<'a>(&self, src: &'a str) -> Result<Cow<'a, str>, HdfsError> {
+        let path = normalize(src);
+        let Some(rest) = path.strip_prefix("/.reserved/") else { return Ok(path) };
+        let (kind, tail) = rest.split_once('/').unwrap_or((rest, ""));
+        match kind {
+            "raw" if tail == ".reserved" => Ok(path),
+            "raw" => Ok(Cow::Owned(format!("/{tail}"))),
+            ".inodes" if !tail.is_empty() => self.resolve_inode_path(src, tail).map(Cow::Owned),
+            _ => Ok(path),
+        }
+    }
+
+    /// `tail` is `ID` or `ID/rest`. Source: `FSDirectory.resolveDotInodesPath`, Hadoop 3.5.0.
+    fn resolve_inode_path(&self, src: &str, tail: &str) -> Result<String, HdfsError> {
+        let (id, rest) = tail.split_once('/').unwrap_or((tail, ""));
+        let Ok(id) = id.parse::<u64>() else {
+            return Err(HdfsError::file_not_found(format!("Invalid inode path: {src}")));
+        };
+        let missing = || HdfsError::file_not_found(format!("File for given inode path does not exist: {src}"));
+        let handle = self.tree.get(InodeId(id)).ok_or_else(missing)?;
+        let first = rest.split('/').next().unwrap_or("");
+        if first == ".." {
+            let parent = self.tree.inode(handle).parent().unwrap_or(InodeHandle::ROOT);
+            return self.tree.path_of(parent).ok_or_else(missing);
+        }
+        let mut path = self.tree.path_of(handle).ok_or_else(missing)?;
+        if !rest.is_empty() {
+            if path != "/" {
+                path.push('/');
+            }
+            path.push_str(rest);
+        }
+        Ok(path)
+    }
+}
+
+/// Refuses paths that are empty, too long or too deep, before anything else looks at them.
+///
+/// # Errors
+/// `IOException` with the operation's name in front. Source: `NameNodeRpcServer.checkPathLength`, Hadoop 3.5.0.
+pub fn check_path_length(operation: &str, src: &str) -> Result<(), HdfsError> {
+    if src.is_empty() {
+        return Err(HdfsError::new(ExceptionClass::IllegalArgument, "Can not create a Path from an empty string"));
+    }
+    // UTF-16 units never outnumber bytes: short paths need no count.
+    let too_long = src.len() > PATH_LENGTH_MAX && src.encode_utf16().count() > PATH_LENGTH_MAX;
+    let too_deep = || src.split('/').filter(|c| !c.is_empty()).count() > PATH_DEPTH_MAX;
+    if too_long || src.len() > PATH_DEPTH_MAX && too_deep() {
+        return Err(HdfsError::io(format!(
+            "{operation}: Pathname too long.  Limit {PATH_LENGTH_MAX} characters, {PATH_DEPTH_MAX} levels."
+        )));
+    }
+    Ok(())
+}
+
+/// Whether the path begins with `/.reserved/raw`.
+pub fn is_reserved_raw(src: &str) -> bool {
+    src == "/.reserved/raw" || src.starts_with("/.reserved/raw/")
+}
+
+/// Whether the path begins with `/.reserved/.inodes`.
+pub fn is_reserved_inodes(src: &str) -> bool {
+    src == "/.reserved/.inodes" || src.starts_with("/.reserved/.inodes/")
+}
+
+/// Whether the path is `/.reserved` or lies below it.
+pub fn is_reserved(src: &str) -> bool {
+    src == "/.reserved" || src.starts_with("/.reserved/")
+}
+
+/// Without empty components; borrows where there are none.
+pub fn normalize(src: &str) -> Cow<'_, str> {
+    if src == "/" || !src.ends_with('/') && !src.contains("//") {
+        return Cow::Borrowed(src);
+    }
+    let mut path = String::with_capacity(src.len());
+    for component in src.split('/').filter(|c| !c.is_empty()) {
+        path.push('/');
+        path.push_str(component);
+    }
+    if path.is_empty() { Cow::Owned("/".to_string()) } else { Cow::Owned(path) }
+}

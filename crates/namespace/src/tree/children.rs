@@ -1,0 +1,436 @@
+//! A directory's children in name order: a B+ tree of handles whose keys are the names of the inodes themselves. A small
+//! directory is one leaf just large enough. Inner nodes count what lies below, so that "how many after this one" is a
+//! descent, not a walk. Order is Hadoop's: names compare as signed bytes.
+
+use super::arena::{Arena, size_class};
+use super::handles::InodeHandle;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// Handles in a leaf, at most.
+const LEAF_MAX: usize = 127;
+/// Children of an inner node, at most.
+const INNER_MAX: usize = 63;
+/// Words of an entry of an inner node: the child's reference, the first handle below it, the handles below it.
+const ENTRY: usize = 3;
+/// Set in the head of an inner node; the other bits are the length.
+const INNER: u32 = 1 << 31;
+
+/// A directory without children has no node.
+pub(crate) const NO_NODE: u32 = u32::MAX;
+
+/// Name order of HDFS: bytes compare as Java's signed bytes, so names that begin with a non-ASCII character come first.
+/// Source: `DFSUtil.compareBytes`, Hadoop 3.5.0.
+pub fn compare_names(a: &[u8], b: &[u8]) -> Ordering {
+    match a.iter().zip(b).position(|(x, y)| x != y) {
+        Some(i) => (a[i] as i8).cmp(&(b[i] as i8)),
+        None => a.len().cmp(&b.len()),
+    }
+}
+
+/// Gives the name of a handle while nodes are searched.
+pub(crate) trait NameOf {
+    fn name_of(&self, handle: InodeHandle) -> &[u8];
+}
+
+/// The nodes of all directories.
+#[derive(Clone, Default)]
+pub(crate) struct Children(Arena<u32, 1>);
+
+/// What became of a node that a handle was put into.
+struct Inserted {
+    node: u32,
+    first: u32,
+    /// A node split off to the right, with its first handle and its count.
+    split: Option<[u32; ENTRY]>,
+}
+
+impl Children {
+    /// The child called `name`.
+    pub(crate) fn find(&self, root: u32, name: &[u8], names: &impl NameOf) -> Option<InodeHandle> {
+        let mut node = root;
+        if node == NO_NODE {
+            return None;
+        }
+        while self.is_inner(node) {
+            node = self.entry(node, self.child_index(node, name, names))[0];
+        }
+        let leaf = self.leaf(node);
+        leaf.binary_search_by(|&h| compare_names(names.name_of(InodeHandle(h)), name))
+            .ok()
+            .map(|i| InodeHandle(leaf[i]))
+    }
+
+    /// Puts `handle`, whose name must not be there yet, into the tree; returns the new root.
+    pub(crate) fn insert(&mut self, root: u32, handle: InodeHandle, names: &impl NameOf) -> u32 {
+        if root == NO_NODE {
+            return self.new_leaf(&[handle.0]);
+        }
+        let name = names.name_of(handle);
+        let done = self.insert_below(root, handle, name, names);
+        match done.split {
+            None => done.node,
+            Some(right) => {
+                let left = [done.node, done.first, self.count(done.node)];
+                self.new_inner(&[left, right].concat())
+            }
+        }
+    }
+
+    /// Takes the child called `name` out; returns the new root.
+    pub(crate) fn remove(&mut self, root: u32, name: &[u8], names: &impl NameOf) -> u32 {
+        let mut root = self.remove_below(root, name, names);
+        while root != NO_NODE && self.is_inner(root) && self.len(root) == 1 {
+            let only = self.entry(root, 0)[0];
+            self.release(root);
+            root = only;
+        }
+        root
+    }
+
+    /// Gives back all nodes below `root`.
+    pub(crate) fn clear(&mut self, root: u32) {
+        if root == NO_NODE {
+            return;
+        }
+        if self.is_inner(root) {
+            for i in 0..self.len(root) {
+                self.clear(self.entry(root, i)[0]);
+            }
+        }
+        self.release(root);
+    }
+
+    /// A cursor at the first child, or after `start_after` if it is not empty (whether or not that name exists).
+    pub(crate) fn iter(&self, root: u32, start_after: &[u8], names: &impl NameOf) -> ChildIter<'_> {
+        let mut iter = ChildIter { children: self, stack: Vec::new(), leaf: &[], remaining: 0 };
+        if root == NO_NODE {
+            return iter;
+        }
+        let mut node = root;
+        let mut skipped = 0;
+        while self.is_inner(node) {
+            let i = if start_after.is_empty() { 0 } else { self.child_index(node, start_after, names) };
+            skipped += (0..i).map(|j| self.entry(node, j)[2]).sum::<u32>();
+            iter.stack.push((node, i + 1));
+            node = self.entry(node, i)[0];
+        }
+        let leaf = self.leaf(node);
+        let from = if start_after.is_empty() {
+            0
+        } else {
+            leaf.partition_point(|&h| compare_names(names.name_of(InodeHandle(h)), start_after) != Ordering::Greater)
+        };
+        iter.leaf = &leaf[from..];
+        iter.remaining = self.count(root) - skipped - from as u32;
+        iter
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    fn head(&self, node: u32) -> u32 {
+        self.0.tail(node)[0]
+    }
+    fn is_inner(&self, node: u32) -> bool {
+        self.head(node) & INNER != 0
+    }
+    fn len(&self, node: u32) -> usize {
+        (self.head(node) & !INNER) as usize
+    }
+    fn leaf(&self, node: u32) -> &[u32] {
+        let run = self.0.tail(node);
+        &run[1..=run[0] as usize]
+    }
+    fn entry(&self, node: u32, i: usize) -> [u32; ENTRY] {
+        let at = 1 + i * ENTRY;
+        let run = self.0.tail(node);
+        [run[at], run[at + 1], run[at + 2]]
+    }
+    fn set_entry(&mut self, node: u32, i: usize, entry: [u32; ENTRY]) {
+        let at = 1 + i * ENTRY;
+        self.0.tail_mut(node)[at..at + ENTRY].copy_from_slice(&entry);
+    }
+    /// Handles below a node.
+    fn count(&self, node: u32) -> u32 {
+        if self.is_inner(node) { (0..self.len(node)).map(|i| self.entry(node, i)[2]).sum() } else { self.head(node) }
+    }
+    fn first(&self, node: u32) -> u32 {
+        self.0.tail(node)[if self.is_inner(node) { 2 } else { 1 }]
+    }
+
+    fn new_leaf(&mut self, handles: &[u32]) -> u32 {
+        let node = self.0.allocate(size_class(handles.len() + 1));
+        let run = self.0.tail_mut(node);
+        run[0] = handles.len() as u32;
+        run[1..=handles.len()].copy_from_slice(handles);
+        node
+    }
+    /// Inner nodes are allocated for [`INNER_MAX`] entries: only directories of more than a leaf have any.
+    fn new_inner(&mut self, words: &[u32]) -> u32 {
+        let node = self.0.allocate(1 + INNER_MAX * ENTRY);
+        let run = self.0.tail_mut(node);
+        run[0] = (words.len() / ENTRY) as u32 | INNER;
+        run[1..=words.len()].copy_from_slice(words);
+        node
+    }
+    fn release(&mut self, node: u32) {
+        let capacity = if self.is_inner(node) { 1 + INNER_MAX * ENTRY } else { size_class(self.len(node) + 1) };
+        self.0.release(node, capacity);
+    }
+
+    /// Which entry's subtree holds `name`, if any does.
+    fn child_index(&self, node: u32, name: &[u8], names: &impl NameOf) -> usize {
+        let run = self.0.tail(node);
+        let (mut low, mut high) = (1, self.len(node));
+        while low < high {
+            let middle = (low + high) / 2;
+            let first = InodeHandle(run[2 + middle * ENTRY]);
+            if compare_names(names.name_of(first), name) == Ordering::Greater {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low - 1
+    }
+
+    fn insert_below(&mut self, node: u32, handle: InodeHandle, name: &[u8], names: &impl NameOf) -> Inserted {
+        if !self.is_inner(node) {
+            return self.insert_in_leaf(node, handle, name, names);
+        }
+        let i = self.child_index(node, name, names);
+        let old = self.entry(node, i);
+        let done = self.insert_below(old[0], handle, name, names);
+        let right_count = done.split.map_or(0, |split| split[2]);
+        self.set_entry(node, i, [done.node, done.first, old[2] + 1 - right_count]);
+        let first = self.first(node);
+        let Some(right) = done.split else { return Inserted { node, first, split: None } };
+        let len = self.len(node);
+        if len < INNER_MAX {
+            let at = 1 + (i + 1) * ENTRY;
+            let run = self.0.tail_mut(node);
+            run.copy_within(at..1 + len * ENTRY, at + ENTRY);
+            run[at..at + ENTRY].copy_from_slice(&right);
+            run[0] += 1;
+            return Inserted { node, first, split: None };
+        }
+        let mut words = self.0.tail(node)[1..1 + len * ENTRY].to_vec();
+        words.splice((i + 1) * ENTRY..(i + 1) * ENTRY, right);
+        let cut = Self::cut(len + 1, i + 1) * ENTRY;
+        let split = self.new_inner(&words[cut..]);
+        let run = self.0.tail_mut(node);
+        run[1..=cut].copy_from_slice(&words[..cut]);
+        run[0] = (cut / ENTRY) as u32 | INNER;
+        Inserted { node, first, split: Some([split, words[cut + 1], self.count(split)]) }
+    }
+
+    fn insert_in_leaf(&mut self, node: u32, handle: InodeHandle, name: &[u8], names: &impl NameOf) -> Inserted {
+        let leaf = self.leaf(node);
+        let len = leaf.len();
+        let last_is_smaller = compare_names(names.name_of(InodeHandle(leaf[len - 1])), name) == Ordering::Less;
+        let i = if last_is_smaller {
+            len
+        } else {
+            leaf.partition_point(|&h| compare_names(names.name_of(InodeHandle(h)), name) == Ordering::Less)
+        };
+        if len < LEAF_MAX && size_class(len + 1) == size_class(len + 2) {
+            let run = self.0.tail_mut(node);
+            run.copy_within(1 + i..1 + len, 2 + i);
+            run[1 + i] = handle.0;
+            run[0] += 1;
+            return Inserted { node, first: self.first(node), split: None };
+        }
+        let mut handles = leaf.to_vec();
+        handles.insert(i, handle.0);
+        self.release(node);
+        if len < LEAF_MAX {
+            return Inserted { node: self.new_leaf(&handles), first: handles[0], split: None };
+        }
+        let cut = Self::cut(handles.len(), i);
+        let node = self.new_leaf(&handles[..cut]);
+        let right = self.new_leaf(&handles[cut..]);
+        Inserted { node, first: handles[0], split: Some([right, handles[cut], (handles.len() - cut) as u32]) }
+    }
+
+    /// Where to cut a full node of `len` entries into which entry `new` was put: in the middle, but names that arrive in
+    /// order (a loader, `part-00000` and so on) leave full nodes behind.
+    fn cut(len: usize, new: usize) -> usize {
+        if new + 1 == len { new } else { len / 2 }
+    }
+
+    /// Takes `name` out of the subtree; returns the node, which may have moved, or [`NO_NODE`] when nothing is left.
+    fn remove_below(&mut self, node: u32, name: &[u8], names: &impl NameOf) -> u32 {
+        if node == NO_NODE {
+            return NO_NODE;
+        }
+        if !self.is_inner(node) {
+            let mut handles = self.leaf(node).to_vec();
+            let found = handles.binary_search_by(|&h| compare_names(names.name_of(InodeHandle(h)), name));
+            let Ok(i) = found else { return node };
+            handles.remove(i);
+            if size_class(handles.len() + 1) == size_class(handles.len() + 2) && !handles.is_empty() {
+                let run = self.0.tail_mut(node);
+                run[1..=handles.len()].copy_from_slice(&handles);
+                run[0] -= 1;
+                return node;
+            }
+            self.release(node);
+            return if handles.is_empty() { NO_NODE } else { self.new_leaf(&handles) };
+        }
+        let i = self.child_index(node, name, names);
+        let old = self.entry(node, i);
+        let child = self.remove_below(old[0], name, names);
+        if child == NO_NODE {
+            self.remove_entry(node, i);
+            if self.len(node) == 0 {
+                self.release(node);
+                return NO_NODE;
+            }
+            return node;
+        }
+        self.set_entry(node, i, [child, self.first(child), self.count(child)]);
+        self.merge(node, i);
+        node
+    }
+
+    fn remove_entry(&mut self, node: u32, i: usize) {
+        let len = self.len(node);
+        let run = self.0.tail_mut(node);
+        run.copy_within(1 + (i + 1) * ENTRY..1 + len * ENTRY, 1 + i * ENTRY);
+        run[0] -= 1;
+    }
+
+    /// Joins child `i` with a neighbour when it has shrunk to a quarter and both fit in three quarters of a node.
+    fn merge(&mut self, node: u32, i: usize) {
+        let child = self.entry(node, i)[0];
+        let max = if self.is_inner(child) { INNER_MAX } else { LEAF_MAX };
+        if self.len(child) > max / 4 || self.len(node) < 2 {
+            return;
+        }
+        let i = if i + 1 < self.len(node) { i } else { i - 1 };
+        let (left, right) = (self.entry(node, i), self.entry(node, i + 1));
+        if self.len(left[0]) + self.len(right[0]) > max / 4 * 3 {
+            return;
+        }
+        let joined = if self.is_inner(child) {
+            let words = |n: u32| self.0.tail(n)[1..1 + self.len(n) * ENTRY].to_vec();
+            let both = [words(left[0]), words(right[0])].concat();
+            self.release(left[0]);
+            self.release(right[0]);
+            self.new_inner(&both)
+        } else {
+            let both = [self.leaf(left[0]), self.leaf(right[0])].concat();
+            self.release(left[0]);
+            self.release(right[0]);
+            self.new_leaf(&both)
+        };
+        self.set_entry(node, i, [joined, left[1], left[2] + right[2]]);
+        self.remove_entry(node, i + 1);
+    }
+}
+
+/// Handles of a directory in name order.
+pub struct ChildIter<'a> {
+    children: &'a Children,
+    /// Inner nodes on the way down, with the entry to visit next.
+    stack: Vec<(u32, usize)>,
+    leaf: &'a [u32],
+    remaining: u32,
+}
+
+impl ChildIter<'_> {
+    /// Children not yet lent.
+    pub fn remaining(&self) -> u32 {
+        self.remaining
+    }
+}
+
+impl Iterator for ChildIter<'_> {
+    type Item = InodeHandle;
+
+    fn next(&mut self) -> Option<InodeHandle> {
+        while self.leaf.is_empty() {
+            let (node, i) = self.stack.pop()?;
+            if i >= self.children.len(node) {
+                continue;
+            }
+            self.stack.push((node, i + 1));
+            let mut down = self.children.entry(node, i)[0];
+            while self.children.is_inner(down) {
+                self.stack.push((down, 1));
+                down = self.children.entry(down, 0)[0];
+            }
+            self.leaf = self.children.leaf(down);
+        }
+        let (&first, rest) = self.leaf.split_first()?;
+        self.leaf = rest;
+        self.remaining -= 1;
+        Some(InodeHandle(first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeMap;
+    use alloc::string::String;
+    use proptest::prelude::*;
+
+    struct Table(Vec<Vec<u8>>);
+    impl NameOf for Table {
+        fn name_of(&self, handle: InodeHandle) -> &[u8] {
+            &self.0[handle.0 as usize]
+        }
+    }
+
+    #[test]
+    fn signed_order() {
+        let mut names = ["a", "Z", "é", "日本", "~", "", "ab", "0"].map(String::from).to_vec();
+        names.sort_by(|a, b| compare_names(a.as_bytes(), b.as_bytes()));
+        assert_eq!(names, ["", "é", "日本", "0", "Z", "a", "ab", "~"]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+        #[test]
+        fn behaves_as_a_sorted_map(
+            keys in proptest::collection::vec(0u32..3000, 1..4000),
+            in_order in any::<bool>(),
+        ) {
+            let mut keys = keys;
+            if in_order { keys.sort_unstable(); }
+            let table = Table((0..3000u32).map(|k| if k % 7 == 0 { alloc::format!("é{k}") } else { alloc::format!("n{k:05}") }.into_bytes()).collect());
+            let mut tree = Children::default();
+            let mut root = NO_NODE;
+            // Key: names made unsigned so that a plain map orders them as signed bytes.
+            let key = |k: u32| table.0[k as usize].iter().map(|b| b ^ 0x80).collect::<Vec<u8>>();
+            let mut model = BTreeMap::new();
+            for &k in &keys {
+                let name = table.0[k as usize].clone();
+                if model.remove(&key(k)).is_some() {
+                    root = tree.remove(root, &name, &table);
+                    prop_assert_eq!(tree.find(root, &name, &table), None);
+                } else {
+                    model.insert(key(k), k);
+                    root = tree.insert(root, InodeHandle(k), &table);
+                    prop_assert_eq!(tree.find(root, &name, &table), Some(InodeHandle(k)));
+                }
+            }
+            let all: Vec<u32> = tree.iter(root, b"", &table).map(|h| h.0).collect();
+            prop_assert_eq!(&all, &model.values().copied().collect::<Vec<_>>());
+            for k in [0, 7, 1500, 2999] {
+                let iter = tree.iter(root, &table.0[k as usize], &table);
+                let expect: Vec<u32> = model.range(key(k)..).filter(|(_, v)| **v != k).map(|(_, v)| *v).collect();
+                prop_assert_eq!(iter.remaining() as usize, expect.len());
+                prop_assert_eq!(iter.map(|h| h.0).collect::<Vec<_>>(), expect);
+            }
+            let middle: Vec<u32> = model.values().copied().collect();
+            for k in middle {
+                root = tree.remove(root, &table.0[k as usize], &table);
+            }
+            prop_assert_eq!(root, NO_NODE);
+        }
+    }
+}

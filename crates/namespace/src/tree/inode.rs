@@ -1,0 +1,265 @@
+//! The record of one inode in its table (56 bytes), and the view of it that everybody else reads.
+
+use super::children::ChildIter;
+use super::handles::InodeHandle;
+use super::intern::FileLayout;
+use super::{Counts, Tables};
+use crate::blocks::BlockHandle;
+use alloc::sync::Arc;
+use surus_types::{FileStatus, FileType, FsPermission, InodeId, PermissionStatus};
+
+/// "No parent": the root, and a detached subtree's top.
+pub(super) const NO_PARENT: u32 = u32::MAX;
+
+const KIND_MASK: u32 = 0b11;
+pub(super) const KIND_FREE: u32 = 0;
+const KIND_DIRECTORY: u32 = 1;
+const KIND_FILE: u32 = 2;
+const KIND_SYMLINK: u32 = 3;
+const UNDER_CONSTRUCTION: u32 = 1 << 2;
+/// Room for ACLs, extended attributes, quotas and snapshot diffs: kept beside the table, keyed by handle.
+#[expect(dead_code)]
+const FEATURES: u32 = 1 << 3;
+const BLOCKS_ONE: u32 = 1 << 4;
+const BLOCKS_MANY: u32 = 1 << 5;
+
+/// One row. `payload` is what the kind needs: a directory's row in the directory table; a file's only block, or the
+/// reference of its block list.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct InodeRecord {
+    pub(super) id: u64,
+    pub(super) mtime: i64,
+    pub(super) atime: i64,
+    /// Bytes of a file: the sum of its blocks. 0 for others.
+    pub(super) length: u64,
+    pub(super) parent: u32,
+    pub(super) name: u32,
+    pub(super) permission: u32,
+    /// Of a file.
+    pub(super) layout: u32,
+    pub(super) payload: BlockHandle,
+    pub(super) flags: u32,
+}
+
+const _: () = assert!(size_of::<InodeRecord>() == 56);
+
+impl InodeRecord {
+    pub(super) fn set_kind(&mut self, kind: InodeKind) {
+        self.flags = self.flags & !KIND_MASK
+            | match kind {
+                InodeKind::Directory => KIND_DIRECTORY,
+                InodeKind::File => KIND_FILE,
+                InodeKind::Symlink => KIND_SYMLINK,
+            };
+    }
+    /// `None`: a free row.
+    pub(super) fn kind(&self) -> Option<InodeKind> {
+        match self.flags & KIND_MASK {
+            KIND_DIRECTORY => Some(InodeKind::Directory),
+            KIND_FILE => Some(InodeKind::File),
+            KIND_SYMLINK => Some(InodeKind::Symlink),
+            _ => None,
+        }
+    }
+    pub(super) fn is_directory(&self) -> bool {
+        self.flags & KIND_MASK == KIND_DIRECTORY
+    }
+    pub(super) fn is_file(&self) -> bool {
+        self.flags & KIND_MASK == KIND_FILE
+    }
+    pub(super) fn is_under_construction(&self) -> bool {
+        self.flags & UNDER_CONSTRUCTION != 0
+    }
+    pub(super) fn set_under_construction(&mut self, on: bool) {
+        self.flags = if on { self.flags | UNDER_CONSTRUCTION } else { self.flags & !UNDER_CONSTRUCTION };
+    }
+    pub(super) fn block_form(&self) -> BlockForm {
+        match self.flags & (BLOCKS_ONE | BLOCKS_MANY) {
+            0 => BlockForm::None,
+            BLOCKS_ONE => BlockForm::One(self.payload),
+            _ => BlockForm::Many(self.payload.0),
+        }
+    }
+    pub(super) fn set_block_form(&mut self, form: BlockForm) {
+        let (bits, payload) = match form {
+            BlockForm::None => (0, BlockHandle(0)),
+            BlockForm::One(block) => (BLOCKS_ONE, block),
+            BlockForm::Many(list) => (BLOCKS_MANY, BlockHandle(list)),
+        };
+        self.flags = self.flags & !(BLOCKS_ONE | BLOCKS_MANY) | bits;
+        self.payload = payload;
+    }
+}
+
+/// How a record keeps its file's blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockForm {
+    None,
+    One(BlockHandle),
+    Many(u32),
+}
+
+/// A file, a directory or a symlink.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InodeKind {
+    Directory,
+    File,
+    Symlink,
+}
+
+/// Who writes a file that is not closed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnderConstruction {
+    /// The lease holder.
+    pub client_name: Arc<str>,
+    pub client_machine: Arc<str>,
+    /// Bytes that space counters charge above the file's length, for the block being written.
+    pub(super) unfinished: u64,
+}
+
+impl UnderConstruction {
+    pub fn new(client_name: Arc<str>, client_machine: Arc<str>) -> Self {
+        UnderConstruction { client_name, client_machine, unfinished: 0 }
+    }
+}
+
+/// One inode, readable. Copy it freely.
+#[derive(Clone, Copy)]
+pub struct InodeView<'a> {
+    pub(super) tables: &'a Tables,
+    pub(super) record: &'a InodeRecord,
+    pub(super) handle: InodeHandle,
+}
+
+impl<'a> InodeView<'a> {
+    pub fn handle(self) -> InodeHandle {
+        self.handle
+    }
+    pub fn id(self) -> InodeId {
+        InodeId(self.record.id)
+    }
+    /// `None` for the root and for the top of a detached (deleted) subtree.
+    pub fn parent(self) -> Option<InodeHandle> {
+        (self.record.parent != NO_PARENT).then_some(InodeHandle(self.record.parent))
+    }
+    /// Last component of the path; empty for the root.
+    pub fn name(self) -> &'a [u8] {
+        self.tables.names.get(self.record.name)
+    }
+    /// # Panics
+    /// On a handle whose inode was freed: no table hands one out.
+    pub fn kind(self) -> InodeKind {
+        self.record.kind().expect("a live handle")
+    }
+    pub fn is_directory(self) -> bool {
+        self.record.is_directory()
+    }
+    pub fn is_file(self) -> bool {
+        self.record.is_file()
+    }
+    /// Milliseconds since 1970, as all times here.
+    pub fn modification_time(self) -> i64 {
+        self.record.mtime
+    }
+    pub fn access_time(self) -> i64 {
+        self.record.atime
+    }
+    pub fn user(self) -> &'a Arc<str> {
+        self.tables.interned.user(self.record.permission)
+    }
+    pub fn group(self) -> &'a Arc<str> {
+        self.tables.interned.group(self.record.permission)
+    }
+    pub fn permission(self) -> FsPermission {
+        self.tables.interned.mode(self.record.permission)
+    }
+    pub fn permission_status(self) -> PermissionStatus {
+        PermissionStatus { user: self.user().clone(), group: self.group().clone(), permission: self.permission() }
+    }
+
+    /// A file's blocks in order; empty for others.
+    pub fn blocks(self) -> &'a [BlockHandle] {
+        if !self.is_file() {
+            return &[];
+        }
+        match self.record.block_form() {
+            BlockForm::None => &[],
+            BlockForm::One(_) => core::slice::from_ref(&self.record.payload),
+            BlockForm::Many(list) => self.tables.block_lists.get(list),
+        }
+    }
+    /// A file's layout; that of zeros for others.
+    pub fn layout(self) -> FileLayout {
+        if self.is_file() { *self.tables.interned.layout(self.record.layout) } else { FileLayout::default() }
+    }
+    pub fn replication(self) -> u16 {
+        self.layout().replication
+    }
+    /// Bytes.
+    pub fn preferred_block_size(self) -> u64 {
+        self.layout().preferred_block_size
+    }
+    /// 0: unspecified.
+    pub fn storage_policy(self) -> u8 {
+        self.layout().storage_policy
+    }
+    /// A file's length in bytes, the block being written included as far as it is known; 0 for others.
+    pub fn length(self) -> u64 {
+        self.record.length
+    }
+    /// Bytes a file takes on DataNodes, times replication; the block being written counts in full.
+    pub fn space_consumed(self) -> u64 {
+        let unfinished = self.under_construction().map_or(0, |uc| uc.unfinished);
+        (self.record.length + unfinished) * u64::from(self.replication())
+    }
+    /// The writer of a file that is not closed.
+    pub fn under_construction(self) -> Option<&'a UnderConstruction> {
+        if self.record.is_under_construction() { self.tables.under_construction.get(&self.handle) } else { None }
+    }
+    pub fn is_under_construction(self) -> bool {
+        self.record.is_under_construction()
+    }
+    /// A symlink's target; empty for others.
+    pub fn symlink_target(self) -> &'a [u8] {
+        self.tables.symlinks.get(&self.handle).map_or(&[], |target| &**target)
+    }
+
+    /// Number of children of a directory; 0 for others.
+    pub fn child_count(self) -> u32 {
+        if self.is_directory() { self.tables.directories.get(self.record.payload.0).child_count } else { 0 }
+    }
+    /// Children in name order; `start_after` empty: from the first.
+    pub fn children(self, start_after: &[u8]) -> ChildIter<'a> {
+        self.tables.child_iter(self.record, start_after)
+    }
+    /// Totals below and with this inode.
+    pub fn counts(self) -> Counts {
+        self.tables.counts(self.handle)
+    }
+
+    /// What clients are told. `name` is left empty by answers about the path that was asked for.
+    pub fn status(self, name: &'a [u8]) -> FileStatus<'a> {
+        let layout = self.layout();
+        FileStatus {
+            file_type: match self.kind() {
+                InodeKind::Directory => FileType::Directory,
+                InodeKind::File => FileType::File,
+                InodeKind::Symlink => FileType::Symlink,
+            },
+            name,
+            length: self.record.length,
+            permission: self.permission(),
+            owner: self.user(),
+            group: self.group(),
+            modification_time_ms: self.record.mtime,
+            access_time_ms: self.record.atime,
+            symlink: self.symlink_target(),
+            replication: layout.replication,
+            block_size: layout.preferred_block_size,
+            inode_id: self.id(),
+            children: self.child_count(),
+            storage_policy: layout.storage_policy,
+            flags: 0,
+        }
+    }
+}

@@ -1,0 +1,594 @@
+//! The inode tree: tables, and the few changes that keep them consistent (names in order, counters of every directory,
+//! ids). It knows nothing of callers and permissions: `ops` decide, this executes.
+
+mod arena;
+mod children;
+mod handles;
+mod id_index;
+mod inode;
+mod intern;
+mod pages;
+
+pub use children::{ChildIter, compare_names};
+pub use handles::InodeHandle;
+pub use inode::{InodeKind, InodeView, UnderConstruction};
+pub use intern::FileLayout;
+
+#[expect(unused_imports)]
+pub(crate) use pages::Paged as PagedTable;
+
+use crate::blocks::BlockHandle;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use arena::{Lists, Names};
+use children::{Children, NO_NODE, NameOf};
+use core::fmt;
+use id_index::IdIndex;
+use inode::{BlockForm, InodeRecord, NO_PARENT};
+use intern::Interned;
+use pages::Paged;
+use surus_types::{FsPermission, InodeId, PermissionStatus};
+
+/// Everything about the tree that an fsimage holds. Cloning it copies page pointers, not pages.
+#[derive(Clone, Default)]
+pub struct Tables {
+    inodes: Paged<InodeRecord>,
+    directories: Paged<DirectoryRecord>,
+    names: Names,
+    children: Children,
+    block_lists: Lists<BlockHandle>,
+    interned: Arc<Interned>,
+    under_construction: Arc<BTreeMap<InodeHandle, UnderConstruction>>,
+    symlinks: Arc<BTreeMap<InodeHandle, Box<[u8]>>>,
+}
+
+/// A directory's row: its children, and the totals below it (itself not counted).
+#[derive(Clone, Copy)]
+struct DirectoryRecord {
+    length: u64,
+    space: u64,
+    files: u32,
+    directories: u32,
+    root: u32,
+    child_count: u32,
+}
+
+impl Default for DirectoryRecord {
+    fn default() -> Self {
+        DirectoryRecord { length: 0, space: 0, files: 0, directories: 0, root: NO_NODE, child_count: 0 }
+    }
+}
+
+/// Totals of a subtree, its top included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    pub files: u64,
+    pub directories: u64,
+    /// Bytes of all files.
+    pub length: u64,
+    /// Bytes times replication; a block being written counts in full.
+    pub space: u64,
+}
+
+/// What every new inode has.
+#[derive(Clone, Debug)]
+pub struct NewInode<'a> {
+    pub id: InodeId,
+    pub permission: &'a PermissionStatus,
+    pub modification_time: i64,
+    pub access_time: i64,
+}
+
+/// Why an inode cannot be put into the tree.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TreeError {
+    /// The parent has a child of this name.
+    NameExists,
+    ParentIsNotDirectory,
+    /// Another inode has this id.
+    DuplicateId(InodeId),
+    NameTooLong(usize),
+}
+
+impl fmt::Display for TreeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NameExists => f.write_str("the name exists already"),
+            Self::ParentIsNotDirectory => f.write_str("the parent is not a directory"),
+            Self::DuplicateId(id) => write!(f, "inode id {id} is taken"),
+            Self::NameTooLong(bytes) => write!(f, "a name of {bytes} bytes"),
+        }
+    }
+}
+
+impl Tables {
+    /// The inode at `handle`.
+    #[inline]
+    pub fn inode(&self, handle: InodeHandle) -> InodeView<'_> {
+        InodeView { tables: self, record: self.inodes.get(handle.0), handle }
+    }
+
+    /// The child of `directory` called `name`; `None` too when `directory` is none.
+    pub fn child(&self, directory: InodeHandle, name: &[u8]) -> Option<InodeHandle> {
+        let record = self.inodes.get(directory.0);
+        if !record.is_directory() {
+            return None;
+        }
+        self.children.find(self.directories.get(record.payload.0).root, name, self)
+    }
+
+    /// The inode at an absolute path, without any check. Empty components are skipped.
+    pub fn lookup(&self, path: &str) -> Option<InodeHandle> {
+        let mut at = InodeHandle::ROOT;
+        for component in path.strip_prefix('/')?.split('/') {
+            if !component.is_empty() {
+                at = self.child(at, component.as_bytes())?;
+            }
+        }
+        Some(at)
+    }
+
+    /// The absolute path of an inode; `None` when it lies in a detached subtree.
+    pub fn path_of(&self, handle: InodeHandle) -> Option<String> {
+        let mut chain = Vec::new();
+        let mut at = handle;
+        while at != InodeHandle::ROOT {
+            let view = self.inode(at);
+            chain.push(view.name());
+            at = view.parent()?;
+        }
+        let mut path = String::new();
+        for name in chain.iter().rev() {
+            path.push('/');
+            path.push_str(&String::from_utf8_lossy(name));
+        }
+        if path.is_empty() {
+            path.push('/');
+        }
+        Some(path)
+    }
+
+    /// Whether the inode can still be reached from the root.
+    pub fn is_attached(&self, handle: InodeHandle) -> bool {
+        let mut at = handle;
+        while let Some(parent) = self.inode(at).parent() {
+            at = parent;
+        }
+        at == InodeHandle::ROOT
+    }
+
+    /// Whether `handle` is `ancestor` or lies below it.
+    pub fn is_below(&self, handle: InodeHandle, ancestor: InodeHandle) -> bool {
+        let mut at = Some(handle);
+        while let Some(h) = at {
+            if h == ancestor {
+                return true;
+            }
+            at = self.inode(h).parent();
+        }
+        false
+    }
+
+    /// Totals of a subtree, its top included.
+    pub fn counts(&self, handle: InodeHandle) -> Counts {
+        let view = self.inode(handle);
+        match view.kind() {
+            InodeKind::Directory => {
+                let row = self.directories.get(view.record.payload.0);
+                Counts {
+                    files: u64::from(row.files),
+                    directories: u64::from(row.directories) + 1,
+                    length: row.length,
+                    space: row.space,
+                }
+            }
+            InodeKind::File => Counts { files: 1, directories: 0, length: view.length(), space: view.space_consumed() },
+            InodeKind::Symlink => Counts::default(),
+        }
+    }
+
+    fn child_iter(&self, record: &InodeRecord, start_after: &[u8]) -> ChildIter<'_> {
+        let root = if record.is_directory() { self.directories.get(record.payload.0).root } else { NO_NODE };
+        self.children.iter(root, start_after, self)
+    }
+
+    /// Bytes of all tables, for the memory bench.
+    pub fn bytes(&self) -> usize {
+        self.inodes.bytes()
+            + self.directories.bytes()
+            + self.names.bytes()
+            + self.children.bytes()
+            + self.block_lists.bytes()
+    }
+}
+
+/// The inode part alone answers for names, so that nodes can change while they are searched.
+struct NameTables<'a> {
+    inodes: &'a Paged<InodeRecord>,
+    names: &'a Names,
+}
+impl NameOf for NameTables<'_> {
+    fn name_of(&self, handle: InodeHandle) -> &[u8] {
+        self.names.get(self.inodes.get(handle.0).name)
+    }
+}
+impl NameOf for Tables {
+    fn name_of(&self, handle: InodeHandle) -> &[u8] {
+        self.names.get(self.inodes.get(handle.0).name)
+    }
+}
+
+/// The live tree: the tables, and what finds and recycles their rows.
+pub struct Tree {
+    tables: Tables,
+    by_id: IdIndex,
+    free_inodes: Vec<u32>,
+    free_directories: Vec<u32>,
+}
+
+impl core::ops::Deref for Tree {
+    type Target = Tables;
+    fn deref(&self) -> &Tables {
+        &self.tables
+    }
+}
+
+impl Tree {
+    /// A tree of the root directory alone.
+    pub fn new(root: &PermissionStatus, modification_time: i64) -> Self {
+        let mut tree = Tree {
+            tables: Tables::default(),
+            by_id: IdIndex::default(),
+            free_inodes: Vec::new(),
+            free_directories: Vec::new(),
+        };
+        let new = NewInode { id: InodeId::ROOT, permission: root, modification_time, access_time: 0 };
+        let handle = tree.new_inode(&new, b"", InodeKind::Directory);
+        debug_assert_eq!(handle, InodeHandle::ROOT);
+        tree
+    }
+
+    /// A clone of the tables as they are now, for a checkpoint.
+    pub fn freeze(&self) -> Tables {
+        self.tables.clone()
+    }
+
+    /// The inode with this id, whether or not it is attached.
+    pub fn get(&self, id: InodeId) -> Option<InodeHandle> {
+        self.by_id.find(id.0, &self.tables.inodes)
+    }
+
+    /// Puts an empty directory into `parent`.
+    ///
+    /// # Errors
+    /// The name or the id is taken, or `parent` is no directory.
+    pub fn add_directory(
+        &mut self,
+        parent: InodeHandle,
+        name: &[u8],
+        new: &NewInode<'_>,
+    ) -> Result<InodeHandle, TreeError> {
+        self.check_new(parent, name, new.id)?;
+        let handle = self.new_inode(new, name, InodeKind::Directory);
+        self.attach(parent, handle);
+        Ok(handle)
+    }
+
+    /// Puts an empty, closed file into `parent`.
+    ///
+    /// # Errors
+    /// As [`Tree::add_directory`].
+    pub fn add_file(
+        &mut self,
+        parent: InodeHandle,
+        name: &[u8],
+        new: &NewInode<'_>,
+        layout: FileLayout,
+    ) -> Result<InodeHandle, TreeError> {
+        self.check_new(parent, name, new.id)?;
+        let handle = self.new_inode(new, name, InodeKind::File);
+        self.set_layout(handle, layout);
+        self.attach(parent, handle);
+        Ok(handle)
+    }
+
+    /// Puts a symlink into `parent`: only old images hold any.
+    ///
+    /// # Errors
+    /// As [`Tree::add_directory`].
+    pub fn add_symlink(
+        &mut self,
+        parent: InodeHandle,
+        name: &[u8],
+        new: &NewInode<'_>,
+        target: &[u8],
+    ) -> Result<InodeHandle, TreeError> {
+        self.check_new(parent, name, new.id)?;
+        let handle = self.new_inode(new, name, InodeKind::Symlink);
+        Arc::make_mut(&mut self.tables.symlinks).insert(handle, target.into());
+        self.attach(parent, handle);
+        Ok(handle)
+    }
+
+    /// Takes an inode, with all that lies below it, out of its parent. It keeps its rows until [`Tree::free`].
+    pub fn detach(&mut self, handle: InodeHandle) {
+        let Some(parent) = self.inode(handle).parent() else { return };
+        let counts = self.counts(handle);
+        let row = self.tables.inodes.get(parent.0).payload.0;
+        let mut directory = *self.tables.directories.get(row);
+        let tables = &mut self.tables;
+        let names = NameTables { inodes: &tables.inodes, names: &tables.names };
+        directory.root = tables.children.remove(directory.root, names.name_of(handle), &names);
+        directory.child_count -= 1;
+        *self.tables.directories.get_mut(row) = directory;
+        self.tables.inodes.get_mut(handle.0).parent = NO_PARENT;
+        self.charge(parent, counts, Counts::default());
+    }
+
+    /// Puts a detached inode into `parent` as `name`.
+    ///
+    /// # Errors
+    /// The name is taken, or `parent` is no directory.
+    pub fn reattach(&mut self, handle: InodeHandle, parent: InodeHandle, name: &[u8]) -> Result<(), TreeError> {
+        self.check_name(parent, name)?;
+        if self.inode(handle).name() != name {
+            let old = self.tables.inodes.get(handle.0).name;
+            self.tables.names.remove(old);
+            let new = self.tables.names.insert(name);
+            self.tables.inodes.get_mut(handle.0).name = new;
+        }
+        self.attach(parent, handle);
+        Ok(())
+    }
+
+    /// Gives back the rows of one detached inode without children. Its blocks are the caller's business.
+    pub fn free(&mut self, handle: InodeHandle) {
+        let record = *self.tables.inodes.get(handle.0);
+        debug_assert!(record.parent == NO_PARENT && handle != InodeHandle::ROOT);
+        self.by_id.remove(record.id, &self.tables.inodes);
+        self.tables.names.remove(record.name);
+        match record.kind() {
+            Some(InodeKind::Directory) => {
+                let row = *self.tables.directories.get(record.payload.0);
+                self.tables.children.clear(row.root);
+                *self.tables.directories.get_mut(record.payload.0) = DirectoryRecord::default();
+                self.free_directories.push(record.payload.0);
+            }
+            Some(InodeKind::File) => {
+                self.drop_block_list(handle);
+                if record.is_under_construction() {
+                    Arc::make_mut(&mut self.tables.under_construction).remove(&handle);
+                }
+            }
+            Some(InodeKind::Symlink) => {
+                Arc::make_mut(&mut self.tables.symlinks).remove(&handle);
+            }
+            None => return,
+        }
+        *self.tables.inodes.get_mut(handle.0) = InodeRecord::default();
+        self.free_inodes.push(handle.0);
+    }
+
+    /// Cuts a detached directory's children loose, so that each can be freed by itself. Counters are left alone.
+    pub(crate) fn orphan_children(&mut self, directory: InodeHandle) -> Vec<InodeHandle> {
+        let all: Vec<InodeHandle> = self.inode(directory).children(b"").collect();
+        for &child in &all {
+            self.tables.inodes.get_mut(child.0).parent = NO_PARENT;
+        }
+        all
+    }
+
+    pub fn set_permission(&mut self, handle: InodeHandle, permission: FsPermission) {
+        let view = self.inode(handle);
+        let (user, group) = (view.user().clone(), view.group().clone());
+        self.set_permission_status(handle, &PermissionStatus { user, group, permission });
+    }
+
+    pub fn set_permission_status(&mut self, handle: InodeHandle, status: &PermissionStatus) {
+        let at = Interned::permission_status(&mut self.tables.interned, status);
+        self.tables.inodes.get_mut(handle.0).permission = at;
+    }
+
+    /// Sets both times (milliseconds).
+    pub fn set_times(&mut self, handle: InodeHandle, modification_time: i64, access_time: i64) {
+        let record = self.tables.inodes.get_mut(handle.0);
+        record.mtime = modification_time;
+        record.atime = access_time;
+    }
+
+    /// A directory's modification time moves forward only. Source: `INode.updateModificationTime`, Hadoop 3.5.0.
+    pub fn touch_directory(&mut self, handle: InodeHandle, modification_time: i64) {
+        if self.tables.inodes.get(handle.0).mtime < modification_time {
+            self.tables.inodes.get_mut(handle.0).mtime = modification_time;
+        }
+    }
+
+    /// Changes a file's layout, and the counters when the replication changes.
+    pub fn set_layout(&mut self, handle: InodeHandle, layout: FileLayout) {
+        let at = Interned::file_layout(&mut self.tables.interned, layout);
+        if self.tables.inodes.get(handle.0).parent == NO_PARENT {
+            self.tables.inodes.get_mut(handle.0).layout = at;
+            return;
+        }
+        let before = self.counts(handle);
+        self.tables.inodes.get_mut(handle.0).layout = at;
+        self.recharge(handle, before);
+    }
+
+    pub fn set_replication(&mut self, handle: InodeHandle, replication: u16) {
+        let layout = self.inode(handle).layout();
+        self.set_layout(handle, FileLayout { replication, ..layout });
+    }
+
+    /// Replaces a file's block list. [`Tree::set_file_size`] follows.
+    pub fn set_blocks(&mut self, handle: InodeHandle, blocks: &[BlockHandle]) {
+        self.drop_block_list(handle);
+        let form = match blocks {
+            [] => BlockForm::None,
+            &[one] => BlockForm::One(one),
+            many => BlockForm::Many(self.tables.block_lists.insert(many)),
+        };
+        self.tables.inodes.get_mut(handle.0).set_block_form(form);
+    }
+
+    /// Adds a block at the end. [`Tree::set_file_size`] follows.
+    pub fn push_block(&mut self, handle: InodeHandle, block: BlockHandle) {
+        match self.tables.inodes.get(handle.0).block_form() {
+            BlockForm::Many(list) => {
+                let list = self.tables.block_lists.push(list, block);
+                self.tables.inodes.get_mut(handle.0).set_block_form(BlockForm::Many(list));
+            }
+            BlockForm::One(first) => self.set_blocks(handle, &[first, block]),
+            BlockForm::None => self.set_blocks(handle, &[block]),
+        }
+    }
+
+    /// Takes the last block away and returns it. [`Tree::set_file_size`] follows.
+    pub fn pop_block(&mut self, handle: InodeHandle) -> Option<BlockHandle> {
+        let blocks = self.inode(handle).blocks();
+        let (&last, rest) = blocks.split_last()?;
+        let rest = rest.to_vec();
+        self.set_blocks(handle, &rest);
+        Some(last)
+    }
+
+    /// Opens (`Some`) or closes (`None`) a file. A file that is closed charges its length only.
+    pub fn set_under_construction(&mut self, handle: InodeHandle, writer: Option<UnderConstruction>) {
+        if !self.inode(handle).is_file() {
+            return;
+        }
+        let before = self.counts(handle);
+        let kept = self.inode(handle).under_construction().map_or(0, |uc| uc.unfinished);
+        self.tables.inodes.get_mut(handle.0).set_under_construction(writer.is_some());
+        let map = Arc::make_mut(&mut self.tables.under_construction);
+        match writer {
+            Some(mut writer) => {
+                writer.unfinished = kept;
+                map.insert(handle, writer);
+            }
+            None => {
+                map.remove(&handle);
+            }
+        }
+        self.recharge(handle, before);
+    }
+
+    /// Records a file's length (the sum of its blocks) and, while it is being written, the bytes that space counters
+    /// charge above it. Both must follow from the edit-log operations alone.
+    pub fn set_file_size(&mut self, handle: InodeHandle, length: u64, unfinished: u64) {
+        let before = self.counts(handle);
+        self.tables.inodes.get_mut(handle.0).length = length;
+        if self.inode(handle).under_construction().is_some_and(|uc| uc.unfinished != unfinished)
+            && let Some(uc) = Arc::make_mut(&mut self.tables.under_construction).get_mut(&handle)
+        {
+            uc.unfinished = unfinished;
+        }
+        self.recharge(handle, before);
+    }
+
+    /// Files being written, by handle. Those of detached subtrees are among them until they are freed.
+    pub fn files_under_construction(&self) -> impl Iterator<Item = (InodeHandle, &UnderConstruction)> {
+        self.tables.under_construction.iter().map(|(&handle, uc)| (handle, uc))
+    }
+
+    fn check_name(&self, parent: InodeHandle, name: &[u8]) -> Result<(), TreeError> {
+        if name.len() > arena::NAME_BYTES_MAX {
+            return Err(TreeError::NameTooLong(name.len()));
+        }
+        if !self.inode(parent).is_directory() {
+            return Err(TreeError::ParentIsNotDirectory);
+        }
+        if self.child(parent, name).is_some() {
+            return Err(TreeError::NameExists);
+        }
+        Ok(())
+    }
+
+    fn check_new(&self, parent: InodeHandle, name: &[u8], id: InodeId) -> Result<(), TreeError> {
+        self.check_name(parent, name)?;
+        if self.get(id).is_some() {
+            return Err(TreeError::DuplicateId(id));
+        }
+        Ok(())
+    }
+
+    /// A detached inode.
+    fn new_inode(&mut self, new: &NewInode<'_>, name: &[u8], kind: InodeKind) -> InodeHandle {
+        let payload = match kind {
+            InodeKind::Directory => {
+                self.free_directories.pop().unwrap_or_else(|| self.tables.directories.push(DirectoryRecord::default()))
+            }
+            _ => 0,
+        };
+        let mut record = InodeRecord {
+            id: new.id.0,
+            mtime: new.modification_time,
+            atime: new.access_time,
+            length: 0,
+            parent: NO_PARENT,
+            name: self.tables.names.insert(name),
+            permission: Interned::permission_status(&mut self.tables.interned, new.permission),
+            layout: 0,
+            payload: BlockHandle(payload),
+            flags: inode::KIND_FREE,
+        };
+        record.set_kind(kind);
+        let at = match self.free_inodes.pop() {
+            Some(at) => {
+                *self.tables.inodes.get_mut(at) = record;
+                at
+            }
+            None => self.tables.inodes.push(record),
+        };
+        self.by_id.insert(new.id.0, at, &self.tables.inodes);
+        InodeHandle(at)
+    }
+
+    fn attach(&mut self, parent: InodeHandle, handle: InodeHandle) {
+        self.tables.inodes.get_mut(handle.0).parent = parent.0;
+        let row = self.tables.inodes.get(parent.0).payload.0;
+        let mut directory = *self.tables.directories.get(row);
+        let tables = &mut self.tables;
+        let names = NameTables { inodes: &tables.inodes, names: &tables.names };
+        directory.root = tables.children.insert(directory.root, handle, &names);
+        directory.child_count += 1;
+        *self.tables.directories.get_mut(row) = directory;
+        let counts = self.counts(handle);
+        self.charge(parent, Counts::default(), counts);
+    }
+
+    fn drop_block_list(&mut self, handle: InodeHandle) {
+        let record = self.tables.inodes.get_mut(handle.0);
+        if let BlockForm::Many(list) = record.block_form() {
+            record.set_block_form(BlockForm::None);
+            self.tables.block_lists.remove(list);
+        }
+    }
+
+    fn recharge(&mut self, handle: InodeHandle, before: Counts) {
+        let after = self.counts(handle);
+        if before != after
+            && let Some(parent) = self.inode(handle).parent()
+        {
+            self.charge(parent, before, after);
+        }
+    }
+
+    /// Replaces `before` by `after` in the totals of `directory` and all above it.
+    fn charge(&mut self, directory: InodeHandle, before: Counts, after: Counts) {
+        let mut at = directory.0;
+        while at != NO_PARENT {
+            let record = self.tables.inodes.get(at);
+            let (row, parent) = (record.payload.0, record.parent);
+            let totals = self.tables.directories.get_mut(row);
+            totals.files = (u64::from(totals.files) + after.files - before.files) as u32;
+            totals.directories = (u64::from(totals.directories) + after.directories - before.directories) as u32;
+            totals.length = totals.length + after.length - before.length;
+            totals.space = totals.space + after.space - before.space;
+            at = parent;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Flat tables: a vector of fixed pages behind `Arc`. Cloning a table clones the page pointers only; a page is copied when
+//! it is changed while a clone (a checkpoint) still holds it. Every large table of the namespace is one of these.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// Bytes of a page, at most.
+pub(crate) const PAGE_BYTES: usize = 64 * 1024;
+
+/// A growing table of `T`, indexed by `u32`.
+#[derive(Clone)]
+pub(crate) struct Paged<T> {
+    pages: Vec<Arc<[T]>>,
+    len: u32,
+}
+
+impl<T> Default for Paged<T> {
+    fn default() -> Self {
+        Paged { pages: Vec::new(), len: 0 }
+    }
+}
+
+impl<T: Copy + Default> Paged<T> {
+    /// Entries of a page: the largest power of two that fits, so that an index splits by shift and mask.
+    const SHIFT: u32 = (PAGE_BYTES / size_of::<T>()).ilog2();
+    const MASK: u32 = (1 << Self::SHIFT) - 1;
+
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// The entry at `index`.
+    ///
+    /// # Panics
+    /// On an index that was never pushed: handles come from the tables themselves.
+    #[inline]
+    pub(crate) fn get(&self, index: u32) -> &T {
+        &self.pages[(index >> Self::SHIFT) as usize][(index & Self::MASK) as usize]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, index: u32) -> &mut T {
+        &mut Arc::make_mut(&mut self.pages[(index >> Self::SHIFT) as usize])[(index & Self::MASK) as usize]
+    }
+
+    /// Appends `value` and returns its index.
+    pub(crate) fn push(&mut self, value: T) -> u32 {
+        let index = self.len;
+        if index & Self::MASK == 0 {
+            self.pages.push(alloc::vec![T::default(); 1 << Self::SHIFT].into());
+        }
+        self.len = index.checked_add(1).expect("a table holds at most 2^32 - 1 entries");
+        *self.get_mut(index) = value;
+        index
+    }
+
+    /// Bytes of all pages.
+    pub(crate) fn bytes(&self) -> usize {
+        self.pages.len() * ((size_of::<T>() << Self::SHIFT) + size_of::<Arc<[T]>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clone_keeps_the_old_values() {
+        let mut table = Paged::<u64>::default();
+        for i in 0..100_000u64 {
+            assert_eq!(u64::from(table.push(i)), i);
+        }
+        let frozen = table.clone();
+        *table.get_mut(77_777) = 1;
+        assert_eq!((*frozen.get(77_777), *table.get(77_777)), (77_777, 1));
+        assert_eq!(frozen.len(), 100_000);
+    }
+}
