@@ -9,7 +9,7 @@ mod mem;
 mod real;
 mod sync_point;
 
-pub use mem::{CrashMode, Fault, FaultEffect, FaultKind, MemDisk};
+pub use mem::{CrashMode, Fault, FaultEffect, FaultKind, MemDisk, Observer};
 pub use real::RealDisk;
 pub use sync_point::{SyncPoint, sync_std_file};
 

@@ -27,7 +27,7 @@ struct Shared {
 }
 
 /// Called after each change and before each sync, with nothing locked: the places where a crash can fall.
-type Observer = Box<dyn Fn(&MemDisk) + Send + Sync>;
+pub type Observer = Box<dyn Fn(&MemDisk) + Send + Sync>;
 
 impl MemDisk {
     pub fn new() -> MemDisk {
@@ -51,7 +51,7 @@ impl MemDisk {
     }
 
     /// Calls `observer` at every place where a crash can fall. None: no more calls.
-    pub fn observe(&self, observer: Option<Box<dyn Fn(&MemDisk) + Send + Sync>>) {
+    pub fn observe(&self, observer: Option<Observer>) {
         *self.0.observer.write() = observer;
     }
 
