@@ -10,7 +10,6 @@ pub mod apply;
 pub mod blocks;
 pub mod config;
 pub mod edit_op;
-pub mod image;
 pub mod leases;
 pub mod ops;
 pub mod permission;
@@ -22,7 +21,6 @@ pub use apply::{Applied, ApplyError};
 pub use blocks::BlockHandle;
 pub use config::NamespaceConfig;
 pub use edit_op::EditOp;
-pub use image::{FrozenImage, ImageInode, ImageKind, ImageLoader, LoadError};
 pub use leases::LeaseManager;
 pub use plan::{Env, Operation, Plan, Refusal, WaitFor};
 pub use resolve::{DirOp, Resolved};
@@ -67,7 +65,8 @@ impl Namespace {
 
     /// Files and directories that can be reached, the root included.
     pub fn num_inodes(&self) -> u64 {
-        self.tree.num_attached()
+        let counts = self.tree.counts(InodeHandle::ROOT);
+        counts.files + counts.directories
     }
 
     /// An inode with this id exists now: ids below are never given out again.

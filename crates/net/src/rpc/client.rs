@@ -49,6 +49,9 @@ pub struct RpcClientOptions {
     pub response_length_max: u32,
     /// What the server's audit log shows of the program; empty: nothing.
     pub caller_context: String,
+    /// The id that names this client to retry caches; `None`: a random one. Clients of several NameNodes of one
+    /// nameservice share theirs, so that a call repeated at another NameNode is known there.
+    pub client_id: Option<[u8; wire::CLIENT_ID_LEN]>,
 }
 
 impl Default for RpcClientOptions {
@@ -59,6 +62,7 @@ impl Default for RpcClientOptions {
             ping_interval: Duration::from_secs(60),
             response_length_max: surus_wire::rpc::RESPONSE_LENGTH_MAX,
             caller_context: String::new(),
+            client_id: None,
         }
     }
 }
@@ -149,8 +153,8 @@ impl RpcClient {
             addr: addr.to_owned(),
             user: user.into(),
             protocol: protocol.to_owned(),
+            client_id: options.client_id.unwrap_or_else(rand::random),
             options,
-            client_id: rand::random(),
             next_call: AtomicI32::new(0),
             connection: Mutex::new(None),
         }
