@@ -210,8 +210,7 @@ impl RetryConfig {
 /// `10000,6,60000,10`: six sleeps of ten seconds, then ten of a minute.
 fn policy_of(spec: &str) -> Result<Vec<(Duration, u32)>> {
     let bad = || ClientError::io(format!("dfs.client.retry.policy.spec: not pairs of milliseconds and counts: {spec}"));
-    let numbers: Vec<u32> =
-        spec.split(',').map(|n| n.trim().parse().map_err(|_| bad())).collect::<Result<_>>()?;
+    let numbers: Vec<u32> = spec.split(',').map(|n| n.trim().parse().map_err(|_| bad())).collect::<Result<_>>()?;
     if numbers.is_empty() || !numbers.len().is_multiple_of(2) {
         return Err(bad());
     }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 use surus_conf::ConfError;
 use surus_net::rpc::RpcError;
 use surus_types::ExceptionClass;
@@ -112,13 +111,13 @@ fn rpc_text(error: &RpcError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             local_host(),
             after.as_millis()
         ),
-        other => other.fmt(f),
+        other => write!(f, "{other}"),
     }
 }
 
 /// `name/address` of this machine, as Hadoop's texts begin.
 fn local_host() -> String {
-    let name = rustix_hostname();
+    let name = host_name();
     use std::net::ToSocketAddrs;
     let address = (name.as_str(), 0u16).to_socket_addrs().ok().and_then(|mut all| all.next());
     match address {
@@ -127,7 +126,7 @@ fn local_host() -> String {
     }
 }
 
-fn rustix_hostname() -> String {
+fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
@@ -167,9 +166,6 @@ impl From<ClientError> for io::Error {
         io::Error::new(kind, error)
     }
 }
-
-/// An error kept to be reported again and again.
-pub(crate) type SharedError = Arc<ClientError>;
 
 #[cfg(test)]
 mod tests {

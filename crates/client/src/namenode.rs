@@ -57,11 +57,8 @@ impl NameNodes {
             RpcClient::new(addr, config.user.clone(), protocol, options)
         };
         let clients: Vec<RpcClient> = config.namenodes.iter().map(client).collect();
-        let first = if config.retry.random_order && clients.len() > 1 {
-            rand::rng().random_range(0..clients.len())
-        } else {
-            0
-        };
+        let first =
+            if config.retry.random_order && clients.len() > 1 { rand::rng().random_range(0..clients.len()) } else { 0 };
         NameNodes {
             clients,
             current: AtomicUsize::new(first),
