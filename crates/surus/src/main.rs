@@ -1,1 +1,31 @@
-fn main() {}
+//! The one binary: daemons, the file system's command line, and `hdfs` and `hadoop` when it is called by these names.
+
+mod cli;
+mod conf_files;
+mod daemons;
+mod dfs;
+mod dfsadmin;
+mod exit;
+mod hadoop;
+mod local_time;
+mod logging;
+mod login;
+mod start;
+mod version;
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().map(|a| a.to_string_lossy().into_owned());
+    let called_as = arguments.next().unwrap_or_default();
+    let name = called_as.rsplit('/').next().unwrap_or_default();
+    let arguments: Vec<String> = arguments.collect();
+    let code = match name {
+        "hdfs" | "hadoop" => hadoop::run(name, &arguments),
+        _ => cli::run(&called_as, &arguments),
+    };
+    ExitCode::from(code)
+}

@@ -1,0 +1,133 @@
+//! `surus COMMAND`: what there is, and where it goes.
+
+use crate::{conf_files, daemons, dfs, dfsadmin, exit, logging, start, version};
+use anyhow::Result;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use surus_conf::keys;
+
+/// HDFS in one binary: NameNode, DataNode, WebHDFS and command line, for unmodified Hadoop clients.
+#[derive(Parser)]
+#[command(name = "surus", version, propagate_version = false, max_term_width = 110)]
+#[command(after_help = "Without a command: surus start.\nEvery configuration key: surus keys.")]
+struct Cli {
+    /// Directory of core-site.xml and hdfs-site.xml [default: HADOOP_CONF_DIR, then HADOOP_HOME/etc/hadoop, then ~/.surus/conf]
+    #[arg(long, global = true, value_name = "DIR")]
+    config: Option<String>,
+    /// How much is logged: trace, debug, info, warn, error, off
+    #[arg(long, global = true, value_name = "LEVEL")]
+    loglevel: Option<String>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start a whole file system: NameNode, DataNode and WebHDFS in one process and one directory
+    Start(start::StartArgs),
+    /// Run a NameNode, or format its directories
+    #[command(disable_help_flag = true)]
+    Namenode(Rest),
+    /// Run a DataNode
+    #[command(disable_help_flag = true)]
+    Datanode(Rest),
+    /// The file system shell: -ls, -put, -cat, -rm, ... (surus dfs -help)
+    #[command(visible_alias = "fs", disable_help_flag = true)]
+    Dfs(Rest),
+    /// The administrator's commands: -report, -safemode, ...
+    #[command(disable_help_flag = true)]
+    Dfsadmin(Rest),
+    /// Print every configuration key with type, default and meaning
+    Keys,
+    /// Print the version
+    Version,
+    /// Print a completion script for a shell
+    Completions { shell: clap_complete::Shell },
+}
+
+/// Everything behind the command's name, in Hadoop's way of writing options.
+#[derive(Args)]
+struct Rest {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    arguments: Vec<String>,
+}
+
+/// Runs `surus` with its arguments (without the program's name).
+pub fn run(called_as: &str, arguments: &[String]) -> u8 {
+    if arguments.iter().map(String::as_str).eq(["help", "keys"]) {
+        return print_keys();
+    }
+    let words = std::iter::once(called_as.to_string()).chain(arguments.iter().cloned());
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { exit::FAILED } else { exit::OK };
+        }
+    };
+    match dispatch(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("surus: {error:#}");
+            exit::FAILED
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<u8> {
+    if let Some(level) = &cli.loglevel {
+        logging::set_level(level);
+    }
+    let config = cli.config.as_deref();
+    match cli.command.unwrap_or_else(|| Command::Start(start::StartArgs::default())) {
+        Command::Start(arguments) => start::run(config, &arguments),
+        Command::Namenode(rest) => daemons::namenode(config, &rest.arguments),
+        Command::Datanode(rest) => daemons::datanode(config, &rest.arguments),
+        Command::Dfs(rest) => client_command(config, &rest.arguments, dfs::run),
+        Command::Dfsadmin(rest) => client_command(config, &rest.arguments, dfsadmin::run),
+        Command::Keys => Ok(print_keys()),
+        Command::Version => {
+            println!("{}", version::short());
+            Ok(exit::OK)
+        }
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "surus", &mut std::io::stdout());
+            Ok(exit::OK)
+        }
+    }
+}
+
+fn print_keys() -> u8 {
+    print!("{}", keys::manual());
+    exit::OK
+}
+
+/// A command that speaks to a file system: configuration, generic options, then the command itself.
+pub fn client_command(
+    config: Option<&str>,
+    arguments: &[String],
+    command: fn(&surus_conf::Configuration, &[String]) -> i32,
+) -> Result<u8> {
+    let mut conf = conf_files::load(config)?;
+    conf_files::prefer_local_file_system(&mut conf);
+    let rest = conf_files::take_generic_options(&mut conf, arguments)?;
+    // The shell sees the low byte of Java's exit code: -1 is 255.
+    Ok((command(&conf, &rest) & 0xff) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn hadoop_options_reach_the_command() {
+        let cli = Cli::try_parse_from(["surus", "--config", "/c", "dfs", "-ls", "-h", "--help", "/"]).unwrap();
+        let Some(Command::Dfs(rest)) = cli.command else { panic!() };
+        assert_eq!(rest.arguments, ["-ls", "-h", "--help", "/"]);
+        assert_eq!(cli.config.as_deref(), Some("/c"));
+    }
+}

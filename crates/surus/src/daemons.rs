@@ -1,0 +1,223 @@
+//! `surus namenode` and `surus datanode`: Hadoop's options, run until a signal.
+
+use crate::{conf_files, exit, logging, login};
+use anyhow::{Result, bail};
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
+use surus_conf::{Configuration, keys};
+use surus_disk::{Disk, RealDisk};
+
+const NAMENODE_USAGE: &str = "Usage: surus namenode [-format [-clusterid CID] [-force] [-nonInteractive]]
+       surus namenode [-regular] | [-genclusterid]
+Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
+const DATANODE_USAGE: &str = "Usage: surus datanode [-regular]
+Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
+
+/// What `surus namenode` is asked to do.
+#[derive(Debug, PartialEq, Eq)]
+enum NameNodeCommand {
+    Run,
+    Format { cluster_id: Option<String>, force: bool, interactive: bool },
+    GenerateClusterId,
+    Help,
+}
+
+/// Hadoop's start options, in any case. Source: `NameNode.java` (`parseArguments`), Hadoop 3.5.0.
+fn parse_namenode(arguments: &[String]) -> Result<NameNodeCommand, String> {
+    let lower = |word: &String| word.to_ascii_lowercase();
+    let Some((first, rest)) = arguments.split_first() else { return Ok(NameNodeCommand::Run) };
+    match lower(first).as_str() {
+        "-regular" => Ok(NameNodeCommand::Run),
+        "-genclusterid" => Ok(NameNodeCommand::GenerateClusterId),
+        "-help" | "--help" | "-h" => Ok(NameNodeCommand::Help),
+        "-format" => {
+            let (mut cluster_id, mut force, mut interactive) = (None, false, true);
+            let mut words = rest.iter();
+            while let Some(word) = words.next() {
+                match lower(word).as_str() {
+                    "-force" => force = true,
+                    "-noninteractive" => interactive = false,
+                    "-clusterid" => match words.next() {
+                        Some(id) if !id.is_empty() && !id.starts_with('-') => cluster_id = Some(id.clone()),
+                        _ => return Err("Must specify a valid cluster ID after the -clusterid flag".to_string()),
+                    },
+                    _ => return Err(format!("namenode -format: unknown option {word}")),
+                }
+            }
+            Ok(NameNodeCommand::Format { cluster_id, force, interactive })
+        }
+        known @ ("-upgrade"
+        | "-upgradeonly"
+        | "-rollback"
+        | "-rollingupgrade"
+        | "-importcheckpoint"
+        | "-recover"
+        | "-initializesharededits"
+        | "-bootstrapstandby"
+        | "-metadataversion"
+        | "-observer"
+        | "-backup"
+        | "-checkpoint") => Err(format!("namenode {known}: Surus has this not yet")),
+        _ => Err(format!("namenode: unknown option {first}")),
+    }
+}
+
+/// `surus namenode ARGUMENTS`.
+///
+/// # Errors
+/// What keeps it from starting or formatting.
+pub fn namenode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
+    let mut conf = conf_files::load(config)?;
+    let rest = conf_files::take_generic_options(&mut conf, arguments)?;
+    match parse_namenode(&rest) {
+        Err(problem) => {
+            eprintln!("surus: {problem}\n{NAMENODE_USAGE}");
+            Ok(exit::FAILED)
+        }
+        Ok(NameNodeCommand::Help) => {
+            println!("{NAMENODE_USAGE}");
+            Ok(exit::OK)
+        }
+        Ok(NameNodeCommand::GenerateClusterId) => {
+            println!("Generating new cluster id:\n{}", new_cluster_id());
+            Ok(exit::OK)
+        }
+        Ok(NameNodeCommand::Format { cluster_id, force, interactive }) => {
+            logging::start("namenode")?;
+            format(&conf, cluster_id, force, interactive)
+        }
+        Ok(NameNodeCommand::Run) => {
+            prepare("namenode", &conf)?;
+            bail!("the NameNode is not in this build")
+        }
+    }
+}
+
+/// `surus datanode ARGUMENTS`.
+///
+/// # Errors
+/// What keeps it from starting.
+pub fn datanode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
+    let mut conf = conf_files::load(config)?;
+    let rest = conf_files::take_generic_options(&mut conf, arguments)?;
+    match rest.first().map(|word| word.to_ascii_lowercase()).as_deref() {
+        None | Some("-regular") => {}
+        Some("-help" | "--help" | "-h") => {
+            println!("{DATANODE_USAGE}");
+            return Ok(exit::OK);
+        }
+        Some(known @ ("-rollback" | "-rollingupgrade")) => bail!("datanode {known}: Surus has this not yet"),
+        Some(other) => {
+            eprintln!("surus: datanode: unknown option {other}\n{DATANODE_USAGE}");
+            return Ok(exit::FAILED);
+        }
+    }
+    prepare("datanode", &conf)?;
+    bail!("the DataNode is not in this build")
+}
+
+/// What every daemon does first: log, check the configuration, raise limits.
+///
+/// # Errors
+/// Values that are not allowed; the log file cannot be opened.
+pub fn prepare(daemon: &str, conf: &Configuration) -> Result<()> {
+    logging::start(daemon)?;
+    if let Err(errors) = conf.check() {
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        bail!("{}", texts.join("\n"));
+    }
+    if let Some(sentence) = login::raise_open_files() {
+        tracing::warn!("{sentence}");
+    }
+    Ok(())
+}
+
+fn format(conf: &Configuration, cluster_id: Option<String>, force: bool, interactive: bool) -> Result<u8> {
+    if !conf.get(keys::DFS_NAMENODE_SUPPORT_ALLOW_FORMAT)? {
+        bail!(
+            "The option dfs.namenode.support.allow.format is set to false for this filesystem, so it cannot be formatted."
+        );
+    }
+    let mut dirs = conf.get(keys::DFS_NAMENODE_NAME_DIR)?;
+    for dir in conf.get(keys::DFS_NAMENODE_EDITS_DIR)? {
+        if !dirs.contains(&dir) {
+            dirs.push(dir);
+        }
+    }
+    for dir in &dirs {
+        if !holds_data(Path::new(dir))? {
+            continue;
+        }
+        if conf.get(keys::DFS_REFORMAT_DISABLED)? {
+            bail!("dfs.reformat.disabled is set: {dir} holds a file system and stays as it is");
+        }
+        if !may_format(dir, force, interactive)? {
+            return Ok(exit::FAILED);
+        }
+    }
+    let _ = cluster_id;
+    bail!("the NameNode is not in this build")
+}
+
+/// Whether a name directory's `current` holds anything.
+fn holds_data(dir: &Path) -> Result<bool> {
+    let current = dir.join("current");
+    Ok(RealDisk.exists(&current)? && !RealDisk.list(&current)?.is_empty())
+}
+
+/// Asks, as Hadoop does, before a directory is formatted anew.
+fn may_format(dir: &str, force: bool, interactive: bool) -> Result<bool> {
+    if force {
+        return Ok(true);
+    }
+    if !interactive {
+        eprintln!(
+            "Running in non-interactive mode, and data appears to exist in Storage Directory root= {dir}; location= null. Not formatting."
+        );
+        return Ok(false);
+    }
+    let stdin = std::io::stdin();
+    loop {
+        eprint!("Re-format filesystem in Storage Directory root= {dir}; location= null ? (Y or N) ");
+        std::io::stderr().flush()?;
+        let mut line = String::new();
+        if stdin.lock().read_line(&mut line)? == 0 {
+            return Ok(false);
+        }
+        match line.trim() {
+            "Y" | "y" => return Ok(true),
+            "N" | "n" => {
+                eprintln!("Format aborted in Storage Directory root= {dir}; location= null");
+                return Ok(false);
+            }
+            _ if stdin.is_terminal() => eprintln!("Invalid input: {}", line.trim()),
+            _ => {}
+        }
+    }
+}
+
+/// `CID-` and a random UUID.
+fn new_cluster_id() -> String {
+    "CID-".to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<NameNodeCommand, String> {
+        parse_namenode(&words.iter().map(|w| w.to_string()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn namenode_options() {
+        assert_eq!(parse(&[]), Ok(NameNodeCommand::Run));
+        assert_eq!(
+            parse(&["-FORMAT", "-clusterId", "CID-1", "-nonInteractive"]),
+            Ok(NameNodeCommand::Format { cluster_id: Some("CID-1".into()), force: false, interactive: false })
+        );
+        assert!(parse(&["-format", "-clusterid"]).is_err());
+        assert!(parse(&["-format", "-x"]).is_err());
+        assert!(parse(&["-zzz"]).is_err());
+    }
+}

@@ -1,0 +1,201 @@
+//! Called as `hdfs` or `hadoop`: the launcher's options, its subcommands, and Hadoop's own launcher for words that Surus has not.
+//! Source: `hadoop-functions.sh`, `hdfs`, `hadoop`, Hadoop 3.5.0.
+
+mod daemon;
+mod getconf;
+mod groups;
+
+use crate::{cli, conf_files, daemons, dfs, dfsadmin, exit, logging, version};
+use anyhow::Result;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use surus_disk::{Disk, RealDisk};
+
+/// What stands before the subcommand.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Launcher {
+    config: Option<String>,
+    daemon: Option<String>,
+    loglevel: Option<String>,
+    help: bool,
+    rest: Vec<String>,
+}
+
+fn parse(arguments: &[String]) -> Result<Launcher, String> {
+    let mut launcher = Launcher::default();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().cloned().ok_or_else(|| format!("ERROR: {word}: a value is missing"));
+        match word.as_str() {
+            "--config" => launcher.config = Some(value()?),
+            "--daemon" => launcher.daemon = Some(value()?),
+            "--loglevel" => launcher.loglevel = Some(value()?),
+            "--help" | "-help" | "-h" | "help" | "h" | "?" => {
+                launcher.help = true;
+                return Ok(launcher);
+            }
+            // Accepted and without meaning here.
+            "--debug" | "--buildpaths" => {}
+            "--hostnames" | "--hosts" => {
+                value()?;
+            }
+            _ => {
+                launcher.rest.push(word.clone());
+                launcher.rest.extend(words.cloned());
+                break;
+            }
+        }
+    }
+    Ok(launcher)
+}
+
+/// Runs the launcher; `name` is `hdfs` or `hadoop`.
+pub fn run(name: &str, arguments: &[String]) -> u8 {
+    let launcher = match parse(arguments) {
+        Ok(launcher) => launcher,
+        Err(problem) => {
+            eprintln!("{problem}");
+            return exit::FAILED;
+        }
+    };
+    let Some((word, rest)) = launcher.rest.split_first() else {
+        print!("{}", usage(name));
+        return if launcher.help { exit::OK } else { exit::FAILED };
+    };
+    if let Some(level) = &launcher.loglevel {
+        logging::set_level(level);
+    }
+    match subcommand(name, word, rest, &launcher) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{word}: {error:#}");
+            exit::FAILED
+        }
+    }
+}
+
+fn subcommand(name: &str, word: &str, rest: &[String], launcher: &Launcher) -> Result<u8> {
+    let config = launcher.config.as_deref();
+    if let Some(action) = &launcher.daemon {
+        return daemon::run(name, action, word, rest, config, launcher.loglevel.as_deref());
+    }
+    match (name, word) {
+        ("hdfs", "dfs") | ("hadoop", "fs" | "dfs") => cli::client_command(config, rest, dfs::run),
+        ("hdfs", "dfsadmin") => cli::client_command(config, rest, dfsadmin::run),
+        ("hdfs", "groups") => cli::client_command(config, rest, groups::run),
+        ("hdfs", "getconf") => cli::client_command(config, rest, getconf::run),
+        ("hdfs", "namenode") => daemons::namenode(config, rest),
+        ("hdfs", "datanode") => daemons::datanode(config, rest),
+        (_, "version") => {
+            print!("{}", version::hadoop_form());
+            Ok(exit::OK)
+        }
+        (_, "classpath") => {
+            println!("{}", conf_files::conf_dir(config).unwrap_or_default().display());
+            Ok(exit::OK)
+        }
+        (_, "envvars") => {
+            print!("{}", environment(config));
+            Ok(exit::OK)
+        }
+        _ => Ok(hand_over(name, word, launcher)),
+    }
+}
+
+/// The variables that `envvars` shows. Surus has no Java and no class path: they are shown where they are set.
+fn environment(config: Option<&str>) -> String {
+    let mut out = String::new();
+    let conf_dir = conf_files::conf_dir(config).unwrap_or_default().display().to_string();
+    for name in ["JAVA_HOME", "HADOOP_HDFS_HOME", "HADOOP_COMMON_HOME", "HADOOP_HOME"] {
+        out.push_str(&format!("{name}='{}'\n", std::env::var(name).unwrap_or_default()));
+    }
+    out.push_str(&format!("HADOOP_CONF_DIR='{conf_dir}'\n"));
+    for name in ["HADOOP_LOG_DIR", "HADOOP_PID_DIR", "HADOOP_IDENT_STRING"] {
+        if let Ok(value) = std::env::var(name) {
+            out.push_str(&format!("{name}='{value}'\n"));
+        }
+    }
+    out
+}
+
+/// A word that Surus has not goes to Hadoop's own launcher where one is installed and is not Surus itself.
+fn hand_over(name: &str, word: &str, launcher: &Launcher) -> u8 {
+    let theirs =
+        std::env::var("HADOOP_HOME").ok().filter(|h| !h.is_empty()).map(|h| Path::new(&h).join("bin").join(name));
+    let Some(program) = theirs.filter(|program| is_other_program(program)) else {
+        eprintln!(
+            "{name} {word}: Surus has no such command, and HADOOP_HOME names no Hadoop whose bin/{name} could have it. {name} --help lists what there is."
+        );
+        return exit::FAILED;
+    };
+    let mut command = Command::new(&program);
+    if let Some(config) = &launcher.config {
+        command.args(["--config", config]);
+    }
+    if let Some(level) = &launcher.loglevel {
+        command.args(["--loglevel", level]);
+    }
+    let error = command.args(&launcher.rest).exec();
+    eprintln!("{}: {error}", program.display());
+    exit::FAILED
+}
+
+fn is_other_program(program: &Path) -> bool {
+    let resolved = |path: &Path| -> Option<PathBuf> { path.canonicalize().ok() };
+    RealDisk.exists(program).unwrap_or(false)
+        && resolved(program) != std::env::current_exe().ok().as_deref().and_then(resolved)
+}
+
+fn usage(name: &str) -> String {
+    let commands: &[(&str, &str)] = match name {
+        "hdfs" => &[
+            ("dfs", "run a filesystem command on the file system"),
+            ("dfsadmin", "run a DFS admin client"),
+            ("namenode", "run the DFS namenode"),
+            ("datanode", "run a DFS datanode"),
+            ("getconf", "get config values from configuration"),
+            ("groups", "get the groups which users belong to"),
+            ("version", "print the version"),
+            ("classpath", "prints the configuration directory"),
+            ("envvars", "display computed Hadoop environment variables"),
+        ],
+        _ => &[
+            ("fs", "run a generic filesystem user client"),
+            ("version", "print the version"),
+            ("classpath", "prints the configuration directory"),
+            ("envvars", "display computed Hadoop environment variables"),
+        ],
+    };
+    let mut out = format!(
+        "Usage: {name} [OPTIONS] SUBCOMMAND [SUBCOMMAND OPTIONS]\n\n  OPTIONS is none or any of:\n\n\
+         --config dir                     Hadoop config directory\n\
+         --daemon (start|status|stop)     operate on a daemon\n\
+         --loglevel level                 set the log level for this command\n\n  SUBCOMMAND is one of:\n\n"
+    );
+    for (command, text) in commands {
+        out.push_str(&format!("{command:<13} {text}\n"));
+    }
+    out.push_str("\nOther words go to HADOOP_HOME/bin where that is set.\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_string).collect()
+    }
+
+    #[test]
+    fn options_stand_before_the_subcommand() {
+        let launcher = parse(&words("--config /c --loglevel DEBUG --daemon start namenode --config x")).unwrap();
+        assert_eq!(
+            (launcher.config.as_deref(), launcher.daemon.as_deref(), launcher.loglevel.as_deref()),
+            (Some("/c"), Some("start"), Some("DEBUG"))
+        );
+        assert_eq!(launcher.rest, words("namenode --config x"));
+        assert!(parse(&words("--config")).is_err());
+    }
+}

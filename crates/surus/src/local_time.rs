@@ -1,0 +1,52 @@
+//! Local time of a moment, by the system's time zone.
+
+/// A moment in local time. `month` and `day` count from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LocalTime {
+    pub year: i32,
+    pub month: u32,
+    pub day: u32,
+    pub hour: u32,
+    pub minute: u32,
+    pub second: u32,
+    pub millisecond: u32,
+}
+
+/// Local time of `ms` milliseconds since 1970.
+pub fn local_time(ms: i64) -> LocalTime {
+    let seconds: libc::time_t = ms.div_euclid(1000);
+    // SAFETY: localtime_r reads one integer and writes one struct tm, both ours; tm is plain numbers and a pointer that is never read.
+    let tm = unsafe {
+        let mut tm: libc::tm = std::mem::zeroed();
+        libc::localtime_r(&seconds, &mut tm);
+        tm
+    };
+    let part = |n: libc::c_int| u32::try_from(n).unwrap_or(0);
+    LocalTime {
+        year: tm.tm_year + 1900,
+        month: part(tm.tm_mon + 1),
+        day: part(tm.tm_mday),
+        hour: part(tm.tm_hour),
+        minute: part(tm.tm_min),
+        second: part(tm.tm_sec),
+        millisecond: u32::try_from(ms.rem_euclid(1000)).unwrap_or(0),
+    }
+}
+
+/// Milliseconds since 1970, now.
+pub fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_before_and_after_1970() {
+        assert_eq!(local_time(1_764_500_000_123).millisecond, 123);
+        assert_eq!(local_time(-1).millisecond, 999);
+        assert!((2025..=2026).contains(&local_time(1_764_500_000_123).year));
+    }
+}
