@@ -1,13 +1,14 @@
 //! `cargo xtask ci`: the whole check, in the order in which a failure is cheapest to find.
 
-use crate::conformance::{self, CLIENTS, SUITES};
+use crate::conformance::{self, CLIENTS, OWN, SUITES};
 use crate::shell::{cargo, need, output};
 use crate::{mutate, tidy};
 use anyhow::Result;
 use std::process::Command;
 
 /// Clients and suites of the everyday run; `--full` runs all.
-const EVERYDAY: &[&str] = &["curl-webhdfs", "fsshell-3.5", "surus-dfs", "python-hdfs", "go-hdfs", "contract"];
+const EVERYDAY: &[&str] =
+    &["curl-webhdfs", "fsshell-3.5", "surus-dfs", "python-hdfs", "go-hdfs", "contract", "pages", "strace"];
 /// A target without an operating system: building for it proves that `types` and `namespace` use none.
 const BARE_TARGET: &str = "x86_64-unknown-none";
 
@@ -24,7 +25,7 @@ pub fn run(full: bool) -> Result<()> {
     run_step("unit, property and crash tests", &mut tests)?;
     if full {
         mutate::run_all()?;
-        let all: Vec<&str> = CLIENTS.iter().chain(SUITES).copied().collect();
+        let all: Vec<&str> = CLIENTS.iter().chain(SUITES).chain(OWN).copied().collect();
         conformance::run_all(&all, false, None)
     } else {
         conformance::run_all(EVERYDAY, false, None)

@@ -50,7 +50,7 @@ impl Drop for Cluster {
 
 /// A start of `count` consecutive ports of 127.0.0.1 that are free now. The range lies below the ephemeral ports, so that
 /// no outgoing connection takes one of them before the server does.
-fn free_range(count: u16) -> Result<u16> {
+pub fn free_range(count: u16) -> Result<u16> {
     let first = 21_000 + (std::process::id() % 500) as u16 * 20;
     for start in (first..32_000 - count).step_by(usize::from(PORTS_PER_NODE)) {
         if (start..start + count).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {

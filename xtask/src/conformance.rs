@@ -1,7 +1,7 @@
 //! `cargo xtask conformance NAME`: other people's clients and Hadoop's own suites, each on a cluster of its own.
 //! The checks lie in `conformance/`; what real Hadoop 3.5.0 fails itself is in their `allowed-*.txt`.
 
-use crate::cluster::{Cluster, results_dir};
+use crate::cluster::{Cluster, free_range, results_dir};
 use crate::shell::{self, script};
 use anyhow::{Result, bail};
 use clap::Parser;
@@ -29,6 +29,16 @@ pub const CLIENTS: &[&str] = &[
 /// Suites of `conformance/suites/run.sh`.
 pub const SUITES: &[&str] = &["contract", "fscontext", "cli", "compat"];
 
+/// Tests of our own that need processes of other people: browser pages, syncs under strace, mixed clusters.
+pub const OWN: &[&str] = &["pages", "strace", "mixed"];
+/// Kinds of the NameNode and the three DataNodes of each mixed cluster.
+const MIXTURES: &[[&str; 4]] = &[
+    ["surus", "java", "surus", "java"],
+    ["surus", "java", "java", "java"],
+    ["java", "surus", "java", "surus"],
+    ["java", "surus", "surus", "surus"],
+];
+
 #[derive(Parser)]
 pub struct Args {
     /// Clients and suites to run; `list` shows them
@@ -44,7 +54,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     if args.names.iter().any(|n| n == "list") {
-        println!("clients: {}\nsuites:  {}", CLIENTS.join(" "), SUITES.join(" "));
+        println!("clients: {}\nsuites:  {}\nown:     {}", CLIENTS.join(" "), SUITES.join(" "), OWN.join(" "));
         return Ok(());
     }
     let names: Vec<&str> = args.names.iter().map(String::as_str).collect();
@@ -81,5 +91,29 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
         }
         return shell::run(&mut suite);
     }
+    match name {
+        "pages" => {
+            let cluster = Cluster::start(name, 1, hadoop)?;
+            let datanode = format!("127.0.0.1:{}", cluster.port + 3);
+            shell::run(&mut script("conformance/pages/run.sh", &[&cluster.http(), &datanode]))
+        }
+        "strace" => shell::run(
+            script("conformance/strace/run.sh", &[]).arg(shell::surus_binary()?).arg(free_range(10)?.to_string()),
+        ),
+        "mixed" => mixed(),
+        _ => unknown(name),
+    }
+}
+
+fn mixed() -> Result<()> {
+    let surus = shell::surus_binary()?;
+    for kinds in MIXTURES {
+        let port = free_range(40)?.to_string();
+        shell::run(script("conformance/mixed/run.sh", &[]).arg(&surus).arg(port).args(kinds))?;
+    }
+    Ok(())
+}
+
+fn unknown(name: &str) -> Result<()> {
     bail!("no client or suite is called {name}: `cargo xtask conformance list`")
 }

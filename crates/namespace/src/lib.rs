@@ -10,6 +10,7 @@ pub mod apply;
 pub mod blocks;
 pub mod config;
 pub mod edit_op;
+pub mod image;
 pub mod leases;
 pub mod ops;
 pub mod permission;
@@ -21,6 +22,7 @@ pub use apply::{Applied, ApplyError};
 pub use blocks::BlockHandle;
 pub use config::NamespaceConfig;
 pub use edit_op::EditOp;
+pub use image::{FrozenImage, ImageInode, ImageKind, ImageLoader, LoadError};
 pub use leases::LeaseManager;
 pub use plan::{Env, Operation, Plan, Refusal, WaitFor};
 pub use resolve::{DirOp, Resolved};
@@ -65,8 +67,7 @@ impl Namespace {
 
     /// Files and directories that can be reached, the root included.
     pub fn num_inodes(&self) -> u64 {
-        let counts = self.tree.counts(InodeHandle::ROOT);
-        counts.files + counts.directories
+        self.tree.num_attached()
     }
 
     /// An inode with this id exists now: ids below are never given out again.

@@ -2,6 +2,7 @@
 //! Protocol knowledge lives in `wire`; here are tasks, buffers, timeouts and limits.
 #![deny(unsafe_code)]
 
+pub mod data;
 pub mod http;
 pub mod rpc;
 pub mod stream;

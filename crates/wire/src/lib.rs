@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+pub mod datatransfer;
 pub mod required;
 pub mod rpc;
 pub mod varint;

@@ -26,7 +26,7 @@ pub use replicas::{CorruptReason, ReplicaCount};
 pub use report::{ReceivedDeleted, ReplicaState, ReportedBlock};
 pub use safe_mode::{SafeMode, SafeModeInfo};
 pub use stats::{BlockStats, DatanodeReportType};
-pub use table::{BlockHandle, BlockState};
+pub use table::{BlockHandle, BlockState, FrozenBlocks};
 pub use under_construction::{BlockRecovery, ExpectedReplica, OpenBlock};
 
 use crate::plan::WaitFor;
@@ -165,6 +165,11 @@ impl BlockManager {
         if self.active {
             self.update_redundancy(handle);
         }
+    }
+
+    /// The blocks as they are now, for a checkpoint.
+    pub fn freeze(&self) -> FrozenBlocks {
+        self.table.freeze()
     }
 
     /// Blocks in the table.

@@ -139,7 +139,25 @@ pub(super) struct BlockTable {
     len: usize,
 }
 
+/// The rows as they were when a checkpoint began.
+#[derive(Clone, Default)]
+pub struct FrozenBlocks {
+    pages: Vec<Arc<[Row; ROWS_PER_PAGE]>>,
+}
+
+impl FrozenBlocks {
+    pub fn block(&self, handle: BlockHandle) -> Block {
+        let index = handle.0 as usize;
+        self.pages[index / ROWS_PER_PAGE][index % ROWS_PER_PAGE].block()
+    }
+}
+
 impl BlockTable {
+    /// Clones the page pointers, not the pages.
+    pub fn freeze(&self) -> FrozenBlocks {
+        FrozenBlocks { pages: self.pages.clone() }
+    }
+
     /// Adds a block. `None`: the id is taken, or the table is full.
     pub fn insert(&mut self, block: Block, owner: InodeId, replication: u16, state: BlockState) -> Option<BlockHandle> {
         if self.ids.get(block.id).is_some() {

@@ -77,6 +77,23 @@ impl Children {
         }
     }
 
+    /// A tree of handles that are in name order already, each once: what a loader has. Nodes come out full.
+    pub(crate) fn build(&mut self, handles: &[u32]) -> u32 {
+        if handles.is_empty() {
+            return NO_NODE;
+        }
+        let leaf = |children: &mut Self, part: &[u32]| [children.new_leaf(part), part[0], part.len() as u32];
+        let mut level: Vec<[u32; ENTRY]> = handles.chunks(LEAF_MAX).map(|part| leaf(self, part)).collect();
+        while level.len() > 1 {
+            let inner = |children: &mut Self, part: &[[u32; ENTRY]]| {
+                let below = part.iter().map(|entry| entry[2]).sum();
+                [children.new_inner(part.as_flattened()), part[0][1], below]
+            };
+            level = level.chunks(INNER_MAX).map(|part| inner(self, part)).collect();
+        }
+        level[0][0]
+    }
+
     /// Takes the child called `name` out; returns the new root.
     pub(crate) fn remove(&mut self, root: u32, name: &[u8], names: &impl NameOf) -> u32 {
         let mut root = self.remove_below(root, name, names);
@@ -419,6 +436,9 @@ mod tests {
                 }
             }
             let all: Vec<u32> = tree.iter(root, b"", &table).map(|h| h.0).collect();
+            let built = tree.build(&all);
+            prop_assert_eq!(tree.iter(built, b"", &table).map(|h| h.0).collect::<Vec<_>>(), all.clone());
+            prop_assert!(all.iter().all(|&h| tree.find(built, &table.0[h as usize], &table) == Some(InodeHandle(h))));
             prop_assert_eq!(&all, &model.values().copied().collect::<Vec<_>>());
             for k in [0, 7, 1500, 2999] {
                 let iter = tree.iter(root, &table.0[k as usize], &table);

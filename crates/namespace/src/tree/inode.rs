@@ -210,7 +210,7 @@ impl<'a> InodeView<'a> {
     /// Bytes a file takes on DataNodes, times replication; the block being written counts in full.
     pub fn space_consumed(self) -> u64 {
         let unfinished = self.under_construction().map_or(0, |uc| uc.unfinished);
-        (self.record.length + unfinished) * u64::from(self.replication())
+        self.record.length.wrapping_add(unfinished).wrapping_mul(u64::from(self.replication()))
     }
     /// The writer of a file that is not closed.
     pub fn under_construction(self) -> Option<&'a UnderConstruction> {

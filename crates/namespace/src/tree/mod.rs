@@ -190,6 +190,18 @@ impl Tables {
         }
     }
 
+    /// Files being written, by handle. Those of detached subtrees are among them until they are freed.
+    pub fn files_under_construction(&self) -> impl Iterator<Item = (InodeHandle, &UnderConstruction)> {
+        self.under_construction.iter().map(|(&handle, uc)| (handle, uc))
+    }
+
+    /// Inodes that can be reached from the root, itself included.
+    pub fn num_attached(&self) -> u64 {
+        let counts = self.counts(InodeHandle::ROOT);
+        let symlinks = self.symlinks.keys().filter(|&&handle| self.is_attached(handle)).count();
+        counts.files + counts.directories + symlinks as u64
+    }
+
     fn child_iter(&self, record: &InodeRecord, start_after: &[u8]) -> ChildIter<'_> {
         let root = if record.is_directory() { self.directories.get(record.payload.0).root } else { NO_NODE };
         self.children.iter(root, start_after, self)
@@ -311,6 +323,66 @@ impl Tree {
         Arc::make_mut(&mut self.tables.symlinks).insert(handle, target.into());
         self.attach(parent, handle);
         Ok(handle)
+    }
+
+    /// Makes an inode that has no parent yet: a loader attaches it by [`Tree::load_children`]. The root is there already and
+    /// takes the values given.
+    pub(crate) fn load_inode(
+        &mut self,
+        name: &[u8],
+        new: &NewInode<'_>,
+        kind: InodeKind,
+    ) -> Result<InodeHandle, TreeError> {
+        if name.len() > arena::NAME_BYTES_MAX {
+            return Err(TreeError::NameTooLong(name.len()));
+        }
+        if new.id == InodeId::ROOT {
+            self.set_permission_status(InodeHandle::ROOT, new.permission);
+            self.set_times(InodeHandle::ROOT, new.modification_time, new.access_time);
+            return Ok(InodeHandle::ROOT);
+        }
+        if self.get(new.id).is_some() {
+            return Err(TreeError::DuplicateId(new.id));
+        }
+        Ok(self.new_inode(new, name, kind))
+    }
+
+    pub(crate) fn load_symlink_target(&mut self, handle: InodeHandle, target: &[u8]) {
+        Arc::make_mut(&mut self.tables.symlinks).insert(handle, target.into());
+    }
+
+    /// Gives a directory without children all its children at once. In name order this costs one comparison for each.
+    pub(crate) fn load_children(&mut self, directory: InodeHandle, children: &[u32]) -> Result<(), TreeError> {
+        let record = *self.tables.inodes.get(directory.0);
+        if !record.is_directory() {
+            return Err(TreeError::ParentIsNotDirectory);
+        }
+        let sorted = children.windows(2).all(|pair| {
+            let names = [0, 1].map(|i| self.inode(InodeHandle(pair[i])).name());
+            compare_names(names[0], names[1]).is_lt()
+        });
+        if !sorted || self.tables.directories.get(record.payload.0).child_count > 0 {
+            for &child in children {
+                self.check_name(directory, self.inode(InodeHandle(child)).name())?;
+                self.attach(directory, InodeHandle(child));
+            }
+            return Ok(());
+        }
+        let mut sum = Counts::default();
+        for &child in children {
+            self.tables.inodes.get_mut(child).parent = directory.0;
+            let counts = self.counts(InodeHandle(child));
+            sum.files += counts.files;
+            sum.directories += counts.directories;
+            sum.length = sum.length.wrapping_add(counts.length);
+            sum.space = sum.space.wrapping_add(counts.space);
+        }
+        let root = self.tables.children.build(children);
+        let row = self.tables.directories.get_mut(record.payload.0);
+        row.root = root;
+        row.child_count = children.len() as u32;
+        self.charge(directory, Counts::default(), sum);
+        Ok(())
     }
 
     /// Takes an inode, with all that lies below it, out of its parent. It keeps its rows until [`Tree::free`].
@@ -489,11 +561,6 @@ impl Tree {
         self.recharge(handle, before);
     }
 
-    /// Files being written, by handle. Those of detached subtrees are among them until they are freed.
-    pub fn files_under_construction(&self) -> impl Iterator<Item = (InodeHandle, &UnderConstruction)> {
-        self.tables.under_construction.iter().map(|(&handle, uc)| (handle, uc))
-    }
-
     fn check_name(&self, parent: InodeHandle, name: &[u8]) -> Result<(), TreeError> {
         if name.len() > arena::NAME_BYTES_MAX {
             return Err(TreeError::NameTooLong(name.len()));
@@ -577,7 +644,8 @@ impl Tree {
         }
     }
 
-    /// Replaces `before` by `after` in the totals of `directory` and all above it.
+    /// Replaces `before` by `after` in the totals of `directory` and all above it. Sums of bytes wrap: block sizes come
+    /// from clients.
     fn charge(&mut self, directory: InodeHandle, before: Counts, after: Counts) {
         let mut at = directory.0;
         while at != NO_PARENT {
@@ -586,8 +654,8 @@ impl Tree {
             let totals = self.tables.directories.get_mut(row);
             totals.files = (u64::from(totals.files) + after.files - before.files) as u32;
             totals.directories = (u64::from(totals.directories) + after.directories - before.directories) as u32;
-            totals.length = totals.length + after.length - before.length;
-            totals.space = totals.space + after.space - before.space;
+            totals.length = totals.length.wrapping_add(after.length).wrapping_sub(before.length);
+            totals.space = totals.space.wrapping_add(after.space).wrapping_sub(before.space);
             at = parent;
         }
     }

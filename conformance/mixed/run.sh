@@ -1,0 +1,50 @@
+#!/bin/bash
+# Surus and Java daemons in one cluster: pipelines of three over both kinds of DataNode, one of them killed in the middle of a write, and block
+# recovery after the writer is killed, under a NameNode of either kind.
+# usage: run.sh SURUS PORT surus|java KIND KIND KIND      kind of the NameNode, then of each DataNode: surus or java
+# Last line: "N passed, N failed".
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh
+surus=$(readlink -f "$1") port=$2 namenode=$3; shift 3
+kinds=("$@")
+d=$(mktemp -d) passed=0 failed=0
+export JOPTS=-Xmx256m
+as() { if [ "$1" = surus ]; then shift; SURUS=$surus "$@"; else shift; "$@"; fi; }
+prop() { sed -i "s|</configuration>|<property><name>$2</name><value>$3</value></property></configuration>|" "$1"/conf/hdfs-site.xml; }
+stop_all() { for e in "$d"/dn* "$d"/nn; do [ -d "$e" ] && "$H" stop "$e"; done; sleep 1; rm -rf "$d"; }
+trap stop_all EXIT
+check() { if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $1"; fi; }
+node() { "$H" conf "$1" "$2"; sed -i "s|hdfs://127.0.0.1:[0-9]*|hdfs://127.0.0.1:$port|" "$1/conf/core-site.xml"
+  prop "$1" dfs.namenode.safemode.extension 0; prop "$1" dfs.namenode.heartbeat.recheck-interval 2000; prop "$1" dfs.heartbeat.interval 1
+  prop "$1" dfs.client.block.write.replace-datanode-on-failure.best-effort true; }
+node "$d/nn" "$port"; as "$namenode" "$H" format "$d/nn" > "$d/format.log" 2>&1; as "$namenode" "$H" nn "$d/nn"
+for i in "${!kinds[@]}"; do node "$d/dn$i" $((port + 10 * (i + 1))); as "${kinds[$i]}" "$H" dn "$d/dn$i"; done
+live() { curl -s "http://127.0.0.1:$((port + 1))/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState" | tr -d ' ' | sed -n 's/.*"NumLiveDataNodes":\([0-9]*\).*/\1/p'; }
+for _ in $(seq 120); do [ "$(live)" = "${#kinds[@]}" ] && break; sleep 0.5; done
+[ "$(live)" = "${#kinds[@]}" ] || { echo "only $(live) DataNodes are live"; tail -3 "$d"/*/*.log; exit 1; }
+fs() { java -Xmx256m -cp "$d/nn/conf:${HADOOP_PEER:-/tmp/hadoop-peer}/3.5.0/target/client/*" org.apache.hadoop.fs.FsShell -D dfs.replication=3 "$@"; }
+ours() { HADOOP_CONF_DIR=$d/nn/conf "$surus" dfs -D dfs.replication=3 "$@"; }
+head -c 30000000 /dev/urandom > "$d/data"; sum=$(md5sum < "$d/data")
+same() { [ "$(cat | md5sum)" = "$sum" ]; }
+for writer in fs ours; do
+  $writer -put "$d/data" "/whole-$writer" 2> "$d/err"; check "$writer -put to ${kinds[*]}" $?
+  for reader in fs ours; do $reader -cat "/whole-$writer" 2> "$d/err" | same; check "$reader -cat of $writer" $?; done
+done
+[ "$(fs -checksum /whole-fs 2> /dev/null | cut -f2-)" = "$(ours -checksum /whole-fs | cut -f2-)" ]; check "checksums of both clients" $?
+for i in "${!kinds[@]}"; do # each DataNode in turn dies while a file is written
+  for writer in fs ours; do
+    (head -c 15000000 "$d/data"; sleep 4; tail -c +15000001 "$d/data") | $writer -put - "/killed-$i-$writer" 2> "$d/err" & w=$!
+    sleep 3; kill -9 "$(cat "$d/dn$i/dn.pid")"; wait $w; check "$writer -put while DataNode $i (${kinds[$i]}) is killed: $(tail -1 "$d/err" | cut -c1-200)" $?
+    fs -cat "/killed-$i-$writer" 2> "$d/err" | same; check "what was written by $writer while DataNode $i was killed" $?
+    as "${kinds[$i]}" "$H" dn "$d/dn$i"; for _ in $(seq 60); do [ "$(live)" = "${#kinds[@]}" ] && break; sleep 0.5; done
+  done
+done
+for i in 1 2 3 4; do # the writer dies; whoever the NameNode chooses leads the recovery
+  (head -c 15000000 "$d/data"; sleep 30) | HADOOP_CLIENT=1 java -Xmx256m -cp "$d/nn/conf:${HADOOP_PEER:-/tmp/hadoop-peer}/3.5.0/target/client/*" org.apache.hadoop.fs.FsShell -D dfs.replication=3 -put - "/orphan-$i" 2> /dev/null & w=$!
+  sleep 4; pkill -9 -f "put - /orphan-$i"; wait $w 2> /dev/null
+  "$H" run "$d/nn" org.apache.hadoop.hdfs.tools.DebugAdmin recoverLease -path "/orphan-$i._COPYING_" -retries 10 > "$d/err" 2>&1; check "recoverLease $i: $(tail -1 "$d/err")" $?
+  ours -cat "/orphan-$i._COPYING_" > "$d/orphan" 2> "$d/err"; check "reading recovered file $i" $?
+  cmp -n "$(stat -c %s "$d/orphan")" "$d/orphan" "$d/data"; check "bytes of recovered file $i" $?
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,408 @@
+//! What an fsimage holds, both ways: a frozen state lent to the writer while requests go on, and a loader that builds a
+//! namespace from the sections of an image. Formats are `journal`'s business.
+
+use crate::blocks::{BlockHandle, BlockIds, BlockState, FrozenBlocks};
+use crate::tree::{ChildIter, FileLayout, InodeKind, InodeView, NewInode, Tables, TreeError, UnderConstruction};
+use crate::{InodeHandle, Namespace, NamespaceConfig};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use surus_types::{Block, BlockId, InodeId, PermissionStatus};
+
+/// The namespace as it was at one transaction. Making one copies page pointers only; holding one makes the live
+/// namespace copy the pages it changes.
+#[derive(Clone)]
+pub struct FrozenImage {
+    tables: Tables,
+    blocks: FrozenBlocks,
+    pub last_inode_id: InodeId,
+    pub ids: BlockIds,
+}
+
+impl Namespace {
+    /// The state as it is now, for a checkpoint.
+    pub fn freeze(&self) -> FrozenImage {
+        FrozenImage {
+            tables: self.tree.freeze(),
+            blocks: self.blocks.freeze(),
+            last_inode_id: self.last_inode_id,
+            ids: self.blocks.ids,
+        }
+    }
+}
+
+impl FrozenImage {
+    /// Inodes that [`FrozenImage::inodes`] lends, the root included.
+    pub fn num_inodes(&self) -> u64 {
+        self.tables.num_attached()
+    }
+
+    /// Every inode that can be reached, parents before children, children in name order.
+    pub fn inodes(&self) -> impl Iterator<Item = InodeView<'_>> {
+        Walk { tables: &self.tables, first: Some(InodeHandle::ROOT), open: Vec::new() }
+    }
+
+    /// Every directory that has children.
+    pub fn directories(&self) -> impl Iterator<Item = (InodeView<'_>, ChildIter<'_>)> {
+        self.inodes().filter(|inode| inode.child_count() > 0).map(|inode| (inode, inode.children(b"")))
+    }
+
+    pub fn inode(&self, handle: InodeHandle) -> InodeView<'_> {
+        self.tables.inode(handle)
+    }
+
+    /// A block of [`InodeView::blocks`].
+    pub fn block(&self, handle: BlockHandle) -> Block {
+        self.blocks.block(handle)
+    }
+
+    /// Files being written, with their paths.
+    pub fn files_under_construction(&self) -> impl Iterator<Item = (InodeView<'_>, String)> {
+        self.tables
+            .files_under_construction()
+            .filter_map(|(handle, _)| Some((self.tables.inode(handle), self.tables.path_of(handle)?)))
+    }
+}
+
+/// Depth first.
+struct Walk<'a> {
+    tables: &'a Tables,
+    first: Option<InodeHandle>,
+    open: Vec<ChildIter<'a>>,
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = InodeView<'a>;
+
+    fn next(&mut self) -> Option<InodeView<'a>> {
+        let handle = match self.first.take() {
+            Some(first) => first,
+            None => loop {
+                match self.open.last_mut()?.next() {
+                    Some(handle) => break handle,
+                    None => self.open.pop(),
+                };
+            },
+        };
+        let inode = self.tables.inode(handle);
+        if inode.child_count() > 0 {
+            self.open.push(inode.children(b""));
+        }
+        Some(inode)
+    }
+}
+
+/// One entry of an image's inode section.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageInode<'a> {
+    pub id: InodeId,
+    /// Empty for the root.
+    pub name: &'a [u8],
+    pub permission: &'a PermissionStatus,
+    pub modification_time: i64,
+    pub access_time: i64,
+    pub kind: ImageKind<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum ImageKind<'a> {
+    /// Quotas as the image has them: -1 or `i64::MAX`: none.
+    Directory {
+        namespace_quota: i64,
+        space_quota: i64,
+    },
+    File {
+        layout: FileLayout,
+        blocks: &'a [Block],
+        /// Client name and machine of a file being written.
+        under_construction: Option<(&'a str, &'a str)>,
+    },
+    Symlink {
+        target: &'a [u8],
+    },
+}
+
+/// What is wrong with an image.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LoadError {
+    UnknownInode(InodeId),
+    DuplicateInode(InodeId),
+    /// The block's id is in the image twice.
+    DuplicateBlock(BlockId),
+    /// A child in two directories, or twice in one.
+    TwoParents(InodeId),
+    /// A directory below itself.
+    Cycle(InodeId),
+    /// Two children of one directory have the same name, or the parent is a file.
+    Child {
+        parent: InodeId,
+        problem: TreeError,
+    },
+    NameTooLong(InodeId),
+    /// Inodes that no directory holds: how many, and one of them.
+    Orphans {
+        count: u64,
+        example: InodeId,
+    },
+    /// The image holds what this version cannot keep: loading it would lose data at the next checkpoint.
+    Unsupported {
+        inode: InodeId,
+        feature: &'static str,
+    },
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownInode(id) => write!(f, "inode {id} is named but not in the inode section"),
+            Self::DuplicateInode(id) => write!(f, "inode {id} is there twice"),
+            Self::DuplicateBlock(id) => write!(f, "block {id} belongs to two files"),
+            Self::TwoParents(id) => write!(f, "inode {id} is in two directories"),
+            Self::Cycle(id) => write!(f, "directory {id} lies below itself"),
+            Self::Child { parent, problem } => write!(f, "children of inode {parent}: {problem}"),
+            Self::NameTooLong(id) => write!(f, "the name of inode {id} is too long"),
+            Self::Orphans { count, example } => write!(f, "{count} inodes are in no directory, {example} for one"),
+            Self::Unsupported { inode, feature } => write!(f, "inode {inode} has {feature}, which this version lacks"),
+        }
+    }
+}
+
+impl core::error::Error for LoadError {}
+
+/// Builds a namespace: all inodes first, in any order; then the children of each directory, in any order.
+pub struct ImageLoader {
+    namespace: Namespace,
+    loaded: Vec<InodeHandle>,
+    handles: Vec<u32>,
+}
+
+impl ImageLoader {
+    pub fn new(config: NamespaceConfig, last_inode_id: InodeId, ids: BlockIds) -> Self {
+        let mut namespace = Namespace::new(config);
+        namespace.last_inode_id = last_inode_id.max(InodeId::ROOT);
+        namespace.blocks.ids = ids;
+        ImageLoader { namespace, loaded: Vec::new(), handles: Vec::new() }
+    }
+
+    /// Adds an inode.
+    ///
+    /// # Errors
+    /// Its id or one of its blocks is there already, or it has a feature that would be lost.
+    pub fn push_inode(&mut self, inode: &ImageInode<'_>) -> Result<(), LoadError> {
+        let kind = match inode.kind {
+            ImageKind::Directory { namespace_quota, space_quota } => {
+                let has_quota = |quota: i64| quota != -1 && quota != i64::MAX;
+                if has_quota(namespace_quota) || has_quota(space_quota) {
+                    return Err(LoadError::Unsupported { inode: inode.id, feature: "a quota" });
+                }
+                InodeKind::Directory
+            }
+            ImageKind::File { layout, .. } if layout.erasure_coding_policy != 0 => {
+                return Err(LoadError::Unsupported { inode: inode.id, feature: "an erasure coding policy" });
+            }
+            ImageKind::File { .. } => InodeKind::File,
+            ImageKind::Symlink { .. } => InodeKind::Symlink,
+        };
+        let new = NewInode {
+            id: inode.id,
+            permission: inode.permission,
+            modification_time: inode.modification_time,
+            access_time: inode.access_time,
+        };
+        let handle = self.namespace.tree.load_inode(inode.name, &new, kind).map_err(|e| match e {
+            TreeError::NameTooLong(_) => LoadError::NameTooLong(inode.id),
+            _ => LoadError::DuplicateInode(inode.id),
+        })?;
+        self.namespace.note_inode_id(inode.id);
+        if handle != InodeHandle::ROOT {
+            self.loaded.push(handle);
+        }
+        match inode.kind {
+            ImageKind::File { layout, blocks, under_construction } => {
+                self.load_file(inode.id, handle, layout, blocks, under_construction)
+            }
+            ImageKind::Symlink { target } => {
+                self.namespace.tree.load_symlink_target(handle, target);
+                Ok(())
+            }
+            ImageKind::Directory { .. } => Ok(()),
+        }
+    }
+
+    /// Adds the children of one directory.
+    ///
+    /// # Errors
+    /// An id is unknown, a child has a parent already, two children have one name.
+    pub fn push_directory(
+        &mut self,
+        parent: InodeId,
+        children: impl IntoIterator<Item = InodeId>,
+    ) -> Result<(), LoadError> {
+        let tree = &mut self.namespace.tree;
+        let directory = tree.get(parent).ok_or(LoadError::UnknownInode(parent))?;
+        let mut top = directory;
+        while let Some(above) = tree.inode(top).parent() {
+            top = above;
+        }
+        self.handles.clear();
+        for id in children {
+            let child = tree.get(id).ok_or(LoadError::UnknownInode(id))?;
+            if child == top {
+                return Err(LoadError::Cycle(id));
+            }
+            if tree.inode(child).parent().is_some() || child == InodeHandle::ROOT {
+                return Err(LoadError::TwoParents(id));
+            }
+            self.handles.push(child.0);
+        }
+        tree.load_children(directory, &self.handles).map_err(|problem| LoadError::Child { parent, problem })
+    }
+
+    /// The namespace.
+    ///
+    /// # Errors
+    /// Some inode is in no directory.
+    pub fn finish(self) -> Result<Namespace, LoadError> {
+        let expected = self.loaded.len() as u64 + 1;
+        let attached = self.namespace.tree.num_attached();
+        if attached != expected {
+            let orphan = self.loaded.iter().find(|&&h| !self.namespace.tree.is_attached(h));
+            let example = orphan.map_or(InodeId::ROOT, |&h| self.namespace.tree.inode(h).id());
+            return Err(LoadError::Orphans { count: expected.saturating_sub(attached), example });
+        }
+        Ok(self.namespace)
+    }
+
+    fn load_file(
+        &mut self,
+        id: InodeId,
+        handle: InodeHandle,
+        layout: FileLayout,
+        blocks: &[Block],
+        under_construction: Option<(&str, &str)>,
+    ) -> Result<(), LoadError> {
+        let namespace = &mut self.namespace;
+        namespace.tree.set_layout(handle, layout);
+        let mut unfinished = 0;
+        let mut length = 0u64;
+        self.handles.clear();
+        for (i, &block) in blocks.iter().enumerate() {
+            // Source: `FSImageFormatPBINode.loadINodeFile`, Hadoop 3.5.0: the last block of an open file is open.
+            let open = under_construction.is_some() && i + 1 == blocks.len();
+            let state = if open { BlockState::UnderConstruction } else { BlockState::Complete };
+            if open {
+                unfinished = layout.preferred_block_size.saturating_sub(block.num_bytes);
+            }
+            let block_handle = namespace
+                .blocks
+                .insert(block, id, layout.replication, state)
+                .ok_or(LoadError::DuplicateBlock(block.id))?;
+            self.handles.push(block_handle.0);
+            length = length.saturating_add(block.num_bytes);
+        }
+        if let Some((client_name, client_machine)) = under_construction {
+            let holder: Arc<str> = client_name.into();
+            namespace.leases.add(&holder, id, namespace.now_ms);
+            namespace.tree.set_under_construction(handle, Some(UnderConstruction::new(holder, client_machine.into())));
+        }
+        let list: Vec<BlockHandle> = self.handles.iter().map(|&raw| BlockHandle(raw)).collect();
+        namespace.tree.set_blocks(handle, &list);
+        namespace.tree.set_file_size(handle, length, unfinished);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use surus_types::{FsPermission, GenerationStamp};
+
+    fn permission() -> PermissionStatus {
+        PermissionStatus { user: "u".into(), group: "g".into(), permission: FsPermission(0o644) }
+    }
+
+    fn file<'a>(id: u64, name: &'a str, permission: &'a PermissionStatus, blocks: &'a [Block]) -> ImageInode<'a> {
+        let layout = FileLayout { preferred_block_size: 100, replication: 2, ..FileLayout::default() };
+        let kind = ImageKind::File { layout, blocks, under_construction: None };
+        ImageInode { id: InodeId(id), name: name.as_bytes(), permission, modification_time: 1, access_time: 2, kind }
+    }
+
+    fn directory<'a>(id: u64, name: &'a str, permission: &'a PermissionStatus) -> ImageInode<'a> {
+        let kind = ImageKind::Directory { namespace_quota: -1, space_quota: -1 };
+        ImageInode { kind, ..file(id, name, permission, &[]) }
+    }
+
+    fn loader() -> ImageLoader {
+        ImageLoader::new(NamespaceConfig::default(), InodeId(16390), BlockIds::default())
+    }
+
+    fn block(id: i64, num_bytes: u64) -> Block {
+        Block { id: BlockId(id), generation_stamp: GenerationStamp(1001), num_bytes }
+    }
+
+    #[test]
+    fn loads_sections_in_any_order_and_lends_them_again() {
+        let p = permission();
+        let mut loader = loader();
+        loader.push_inode(&file(16387, "f", &p, &[block(1, 100), block(2, 7)])).unwrap();
+        loader.push_inode(&directory(16386, "d", &p)).unwrap();
+        loader.push_inode(&directory(16385, "", &p)).unwrap();
+        let mut open = file(16388, "é", &p, &[]);
+        let blocks = [block(3, 10)];
+        open.kind = ImageKind::File {
+            layout: FileLayout { preferred_block_size: 100, replication: 2, ..FileLayout::default() },
+            blocks: &blocks,
+            under_construction: Some(("client", "machine")),
+        };
+        loader.push_inode(&open).unwrap();
+        loader.push_directory(InodeId(16386), [InodeId(16388), InodeId(16387)]).unwrap();
+        loader.push_directory(InodeId(16385), [InodeId(16386)]).unwrap();
+        let namespace = loader.finish().unwrap();
+        let counts = namespace.tree.counts(InodeHandle::ROOT);
+        assert_eq!((counts.files, counts.directories, counts.length, counts.space), (2, 2, 117, 414));
+        assert_eq!(namespace.leases.pending("client"), 1);
+        assert_eq!(namespace.tree.path_of(namespace.tree.get(InodeId(16387)).unwrap()).unwrap(), "/d/f");
+
+        let image = namespace.freeze();
+        let ids: Vec<u64> = image.inodes().map(|inode| inode.id().0).collect();
+        assert_eq!(ids, [16385, 16386, 16388, 16387]);
+        assert_eq!(image.num_inodes(), 4);
+        let directories: Vec<(u64, Vec<u64>)> = image
+            .directories()
+            .map(|(d, children)| (d.id().0, children.map(|h| image.inode(h).id().0).collect()))
+            .collect();
+        assert_eq!(directories, [(16385, alloc::vec![16386]), (16386, alloc::vec![16388, 16387])]);
+        let open: Vec<String> = image.files_under_construction().map(|(_, path)| path).collect();
+        assert_eq!(open, ["/d/é"]);
+        let f = image.inode(namespace.tree.get(InodeId(16387)).unwrap());
+        assert_eq!(f.blocks().iter().map(|&b| image.block(b).num_bytes).collect::<Vec<_>>(), [100, 7]);
+    }
+
+    #[test]
+    fn names_what_is_wrong() {
+        let p = permission();
+        let mut loader = loader();
+        loader.push_inode(&directory(16386, "d", &p)).unwrap();
+        loader.push_inode(&directory(16387, "e", &p)).unwrap();
+        loader.push_inode(&file(16388, "d", &p, &[block(1, 1)])).unwrap();
+        let id = InodeId;
+        assert_eq!(loader.push_inode(&directory(16386, "x", &p)), Err(LoadError::DuplicateInode(id(16386))));
+        assert_eq!(
+            loader.push_inode(&file(16389, "x", &p, &[block(1, 1)])),
+            Err(LoadError::DuplicateBlock(BlockId(1)))
+        );
+        assert_eq!(loader.push_directory(id(99), [id(16386)]), Err(LoadError::UnknownInode(id(99))));
+        assert_eq!(loader.push_directory(id(16385), [id(99)]), Err(LoadError::UnknownInode(id(99))));
+        assert_eq!(loader.push_directory(id(16386), [id(16386)]), Err(LoadError::Cycle(id(16386))));
+        loader.push_directory(id(16386), [id(16387)]).unwrap();
+        assert_eq!(loader.push_directory(id(16387), [id(16386)]), Err(LoadError::Cycle(id(16386))));
+        assert_eq!(loader.push_directory(id(16385), [id(16387)]), Err(LoadError::TwoParents(id(16387))));
+        let problem = TreeError::ParentIsNotDirectory;
+        let parent = id(16388);
+        assert_eq!(loader.push_directory(parent, [id(16386)]), Err(LoadError::Child { parent, problem }));
+        let (parent, problem) = (id(16385), TreeError::NameExists);
+        assert_eq!(loader.push_directory(parent, [id(16386), id(16388)]), Err(LoadError::Child { parent, problem }));
+        assert!(matches!(loader.finish(), Err(LoadError::Orphans { .. })));
+    }
+}
