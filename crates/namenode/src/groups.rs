@@ -5,7 +5,9 @@
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 /// The groups of one user, primary group first.
 pub type GroupList = Arc<[Arc<str>]>;
@@ -18,6 +20,9 @@ pub type Spawner = Box<dyn Fn(Box<dyn FnOnce() + Send>) + Send + Sync>;
 
 /// How many users are remembered; past it the whole cache is dropped, which costs one look-up each.
 const USERS_MAX: usize = 100_000;
+
+/// The longest that `get_blocking` waits; after it the user has no groups for this once.
+const BLOCKING_MAX: Duration = Duration::from_secs(10);
 
 /// A user's groups are served this many times longer than they are fresh, while a new look-up runs.
 /// Source: `Groups.java` (`expireAfterWrite(10 * cacheTimeout)`), Hadoop 3.5.0.
@@ -46,6 +51,7 @@ pub struct Groups {
     /// `hadoop.user.group.static.mapping.overrides`: these users are never looked up.
     overrides: HashMap<Arc<str>, GroupList>,
     entries: Mutex<HashMap<Arc<str>, Entry>>,
+    epoch: AtomicU64,
     spawn: Spawner,
     lookup: fn(&str) -> GroupList,
 }
@@ -57,7 +63,7 @@ impl Groups {
 
     fn with_lookup(times: GroupTimes, overrides: &str, spawn: Spawner, lookup: fn(&str) -> GroupList) -> Arc<Self> {
         let overrides = parse_overrides(overrides);
-        Arc::new(Groups { times, overrides, entries: Mutex::default(), spawn, lookup })
+        Arc::new(Groups { times, overrides, entries: Mutex::default(), epoch: AtomicU64::new(0), spawn, lookup })
     }
 
     /// The groups of `user` if they are known now; otherwise `None`, a look-up runs, and the value of `waiter()` is
@@ -72,7 +78,8 @@ impl Groups {
         }
         let entry = entries.entry(Arc::clone(user)).or_default();
         let stale_until = entry.fresh_until_ms.saturating_add(self.times.cache_ms * (STALE_FACTOR - 1));
-        let known = entry.groups.clone().filter(|g| now_ms < if g.is_empty() { entry.fresh_until_ms } else { stale_until });
+        let known =
+            entry.groups.clone().filter(|g| now_ms < if g.is_empty() { entry.fresh_until_ms } else { stale_until });
         let must_load = !entry.loading && (known.is_none() || now_ms >= entry.fresh_until_ms);
         if known.is_none() {
             entry.waiters.push(waiter());
@@ -86,8 +93,23 @@ impl Groups {
         known
     }
 
+    /// The groups of `user`, waited for on this thread of a multi-threaded runtime where they are not known.
+    pub fn get_blocking(self: &Arc<Self>, user: &Arc<str>, now_ms: u64) -> GroupList {
+        let (sender, receiver) = mpsc::channel();
+        let waiter = || -> Waiter { Box::new(move |groups| drop(sender.send(groups))) };
+        self.get(user, now_ms, waiter).unwrap_or_else(|| {
+            tokio::task::block_in_place(|| receiver.recv_timeout(BLOCKING_MAX).unwrap_or_else(|_| Arc::from([])))
+        })
+    }
+
+    /// Rises whenever everything was forgotten, so that those who keep groups know when to ask again.
+    pub fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Relaxed)
+    }
+
     /// Forgets everything (`dfsadmin -refreshUserToGroupsMappings`); look-ups in flight go on.
     pub fn refresh(&self) {
+        self.epoch.fetch_add(1, Ordering::Relaxed);
         self.entries.lock().retain(|_, e| {
             e.groups = None;
             e.loading
@@ -141,7 +163,7 @@ fn lookup_system(user: &str) -> GroupList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     static LOOKUPS: AtomicUsize = AtomicUsize::new(0);
 
@@ -156,8 +178,7 @@ mod tests {
         let jobs: Arc<Mutex<Vec<Job>>> = Arc::default();
         let queue = Arc::clone(&jobs);
         let times = GroupTimes { cache_ms: 300_000, negative_ms: 30_000 };
-        let groups =
-            Groups::with_lookup(times, "dr.who=;bob=a, b", Box::new(move |job| queue.lock().push(job)), fake);
+        let groups = Groups::with_lookup(times, "dr.who=;bob=a, b", Box::new(move |job| queue.lock().push(job)), fake);
         let unwanted = || -> Waiter { Box::new(|_| panic!("answered from the cache")) };
         let names = |list: GroupList| list.iter().map(|g| g.to_string()).collect::<Vec<_>>().join(" ");
 
@@ -167,7 +188,9 @@ mod tests {
         let answered = Arc::new(AtomicUsize::new(0));
         for _ in 0..3 {
             let answered = Arc::clone(&answered);
-            let waiter = || -> Waiter { Box::new(move |_| drop(answered.fetch_add(1, Ordering::SeqCst))) };
+            let waiter = || -> Waiter { Box::new(move |_| {
+                    answered.fetch_add(1, Ordering::SeqCst);
+                }) };
             assert!(groups.get(&"alice".into(), 0, waiter).is_none());
         }
         assert_eq!(jobs.lock().len(), 1);

@@ -25,6 +25,11 @@ impl<R> Held<R> {
         txid.0 <= self.durable.load(Ordering::Acquire)
     }
 
+    /// The last durable transaction.
+    pub fn durable(&self) -> TxId {
+        TxId(self.durable.load(Ordering::Acquire))
+    }
+
     /// Sends `reply` once `txid` is durable.
     pub fn send_when_durable(&self, txid: TxId, reply: R) {
         {

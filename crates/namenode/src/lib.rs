@@ -1,8 +1,31 @@
 //! The NameNode: the shell round `namespace`. RPC services, commit order, parked calls, retry cache, safe mode,
 //! DataNode commands, groups, WebHDFS and the status pages.
 
+mod call;
+mod callers;
+mod clock;
+mod commit;
+mod config;
+mod core;
+mod from_proto;
 mod groups;
+mod error;
 mod held;
+mod http;
+mod journal;
+mod namenode;
 mod parked;
+mod proxy_users;
 mod retry_cache;
+mod rpc;
 mod safe_mode;
+mod service;
+mod to_proto;
+
+/// The Hadoop version this NameNode claims to be: DataNodes and tools compare it.
+pub const SOFTWARE_VERSION: &str = "3.5.0";
+/// Where Hadoop shows its source revision.
+pub const BUILD_VERSION: &str = "surus";
+
+pub use error::StartError;
+pub use namenode::{NameNode, NameNodeOptions};

@@ -42,13 +42,14 @@ enum State<W> {
 }
 
 /// What to do with a call that just arrived.
-pub enum Arrival<W> {
+#[derive(PartialEq, Eq, Debug)]
+pub enum Arrival<C> {
     /// The first of its kind: execute it, then call [`RetryCache::succeeded`] or [`RetryCache::failed`].
-    Execute(W),
-    /// The first one still runs; the waiter was put beside it.
+    Execute(C),
+    /// The first one still runs; the call was put beside it.
     Waits,
-    /// Answer this, not before `txid` is durable.
-    Answered(W, Answer, TxId),
+    /// Answer this, not before the transaction is durable.
+    Answered(C, Answer, TxId),
 }
 
 /// The cache. `W` is a call that waits for the first one's answer.
@@ -69,20 +70,20 @@ impl<W> RetryCache<W> {
         RetryCache { life_ms, inner: Mutex::new(Inner { entries: HashMap::new(), order: VecDeque::new() }) }
     }
 
-    /// Files the call `waiter`, or says what to do with it.
-    pub fn arrive(&self, key: Key, waiter: W, now_ms: u64) -> Arrival<W> {
+    /// Says what to do with a call; `own` makes it fit to wait where the first one still runs.
+    pub fn arrive<C>(&self, key: Key, now_ms: u64, call: C, own: impl FnOnce(C) -> W) -> Arrival<C> {
         let mut inner = self.inner.lock();
         match inner.entries.get_mut(&key) {
             Some(State::Running(waiters)) => {
-                waiters.push(waiter);
+                waiters.push(own(call));
                 Arrival::Waits
             }
             Some(State::Done { answer, txid, expires_ms }) if *expires_ms > now_ms => {
-                Arrival::Answered(waiter, answer.clone(), *txid)
+                Arrival::Answered(call, answer.clone(), *txid)
             }
             _ => {
                 inner.entries.insert(key, State::Running(Vec::new()));
-                Arrival::Execute(waiter)
+                Arrival::Execute(call)
             }
         }
     }
@@ -142,6 +143,10 @@ impl<W> Inner<W> {
 mod tests {
     use super::*;
 
+    fn own<C>(call: C) -> C {
+        call
+    }
+
     fn key(call_id: i32) -> Key {
         Key::new(&[7; 16], call_id).unwrap()
     }
@@ -149,28 +154,25 @@ mod tests {
     #[test]
     fn a_repeat_gets_the_first_answer_until_it_expires() {
         let cache = RetryCache::new(600_000);
-        assert!(matches!(cache.arrive(key(1), "first", 0), Arrival::Execute("first")));
-        assert!(matches!(cache.arrive(key(1), "second", 1), Arrival::Waits));
+        assert_eq!(cache.arrive(key(1), 0, "first", own), Arrival::Execute("first"));
+        assert_eq!(cache.arrive(key(1), 1, "second", own), Arrival::Waits);
         let answer = Answer::Encoded(Box::new([8, 1]));
         assert_eq!(cache.succeeded(key(1), answer.clone(), TxId(5), 2), ["second"]);
-        match cache.arrive(key(1), "third", 600_001) {
-            Arrival::Answered("third", given, TxId(5)) => assert_eq!(given, answer),
-            _ => panic!("the answer is in the cache"),
-        }
+        assert_eq!(cache.arrive(key(1), 600_001, "third", own), Arrival::Answered("third", answer, TxId(5)));
         cache.expire(600_001);
         assert_eq!(cache.len(), 1);
         cache.expire(600_002);
         assert_eq!(cache.len(), 0);
-        assert!(matches!(cache.arrive(key(1), "late", 600_003), Arrival::Execute(_)));
+        assert_eq!(cache.arrive(key(1), 600_003, "late", own), Arrival::Execute("late"));
     }
 
     #[test]
     fn a_failure_is_forgotten() {
         let cache = RetryCache::new(600_000);
-        assert!(matches!(cache.arrive(key(1), 'a', 0), Arrival::Execute('a')));
-        assert!(matches!(cache.arrive(key(1), 'b', 0), Arrival::Waits));
+        assert_eq!(cache.arrive(key(1), 0, 'a', own), Arrival::Execute('a'));
+        assert_eq!(cache.arrive(key(1), 0, 'b', own), Arrival::Waits);
         assert_eq!(cache.failed(key(1)), ['b']);
-        assert!(matches!(cache.arrive(key(1), 'b', 0), Arrival::Execute('b')));
+        assert_eq!(cache.arrive(key(1), 0, 'b', own), Arrival::Execute('b'));
     }
 
     #[test]

@@ -222,7 +222,10 @@ mod tests {
   } ]
 }"#
         );
-        assert!(render(&beans(), None, Some("*:name=FSNamesystemState,*::Nope")).contains("No attribute with name Nope was found."));
+        assert!(
+            render(&beans(), None, Some("*:name=FSNamesystemState,*::Nope"))
+                .contains("No attribute with name Nope was found.")
+        );
     }
 
     #[test]
@@ -243,6 +246,9 @@ mod tests {
     #[test]
     fn maps_are_indented() {
         let text = render(&beans(), Some("java.lang:type=Memory"), None);
-        assert!(text.contains("    \"HeapMemoryUsage\" : {\n      \"used\" : 7,\n      \"max\" : -1\n    }\n  } ]"), "{text}");
+        assert!(
+            text.contains("    \"HeapMemoryUsage\" : {\n      \"used\" : 7,\n      \"max\" : -1\n    }\n  } ]"),
+            "{text}"
+        );
     }
 }

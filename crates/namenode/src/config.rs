@@ -1,0 +1,170 @@
+//! The NameNode's own settings, read once from the configuration.
+
+use crate::groups::GroupTimes;
+use std::path::PathBuf;
+use surus_namespace::NamespaceConfig;
+use surus_namespace::blocks::BlockConfig;
+use std::time::Duration;
+use surus_conf::{Addr, ConfError, Configuration, keys};
+
+/// What the shell round `namespace` needs to know. Times in milliseconds, sizes in bytes.
+#[derive(Clone, Debug)]
+pub struct NameNodeConfig {
+    /// `dfs.namenode.rpc-address`, as clients and SafeModeException name it.
+    pub rpc_address: Addr,
+    /// Where the RPC server listens, by `dfs.namenode.rpc-bind-host` where set.
+    pub rpc_bind: Addr,
+    pub http_address: Addr,
+    pub http_bind: Addr,
+    pub name_dirs: Vec<PathBuf>,
+    pub edits_dirs: Vec<PathBuf>,
+    pub server_defaults: ServerDefaults,
+    /// One of several NameNodes of a nameservice.
+    pub ha_enabled: bool,
+    pub groups: GroupTimes,
+    pub group_overrides: String,
+    pub superusergroup: String,
+    pub retry_cache: bool,
+    pub retry_cache_life_ms: u64,
+    pub redundancy_interval_ms: u64,
+    pub lease_recheck_ms: u64,
+    pub checkpoint_period_ms: u64,
+    pub checkpoint_txns: u64,
+    pub checkpoint_check_ms: u64,
+    /// `hadoop.http.staticuser.user`: who a WebHDFS request without `user.name` is.
+    pub static_user: String,
+    pub resource_reserved_bytes: u64,
+    pub resource_check_ms: u64,
+}
+
+/// The answer to `getServerDefaults`. Source: `FSNamesystem.java`, Hadoop 3.5.0.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerDefaults {
+    pub block_size: u64,
+    pub bytes_per_checksum: u32,
+    pub write_packet_size: u32,
+    pub replication: u32,
+    pub file_buffer_size: u32,
+    pub trash_interval_minutes: u64,
+    /// Number of `ChecksumTypeProto`.
+    pub checksum_type: i32,
+}
+
+/// The settings of `namespace`. `user` runs the NameNode.
+///
+/// # Errors
+/// The first value that its key does not allow.
+pub fn namespace_config(conf: &Configuration, user: &str) -> Result<NamespaceConfig, ConfError> {
+    let positive = |n: i32| u32::try_from(n).unwrap_or(0);
+    Ok(NamespaceConfig {
+        fs_owner: user.into(),
+        supergroup: conf.get(keys::DFS_PERMISSIONS_SUPERUSERGROUP)?.into(),
+        permissions_enabled: conf.get(keys::DFS_PERMISSIONS_ENABLED)?,
+        max_component_length: positive(conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_COMPONENT_LENGTH)?),
+        max_directory_items: positive(conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_DIRECTORY_ITEMS)?),
+        max_objects: u64::try_from(conf.get(keys::DFS_NAMENODE_MAX_OBJECTS)?).unwrap_or(0),
+        list_limit: positive(conf.get(keys::DFS_LS_LIMIT)?),
+        access_time_precision_ms: i64::try_from(ms(conf.get(keys::DFS_NAMENODE_ACCESSTIME_PRECISION)?)).unwrap_or(i64::MAX),
+        protected_directories: conf.get(keys::FS_PROTECTED_DIRECTORIES)?,
+        protect_subdirectories: conf.get(keys::DFS_PROTECTED_SUBDIRECTORIES_ENABLE)?,
+    })
+}
+
+/// The settings of block management. `own_datanode`: the only DataNode runs in this process, so that start-up safe mode
+/// need not wait for others.
+///
+/// # Errors
+/// The first value that its key does not allow.
+pub fn block_config(conf: &Configuration, own_datanode: bool) -> Result<BlockConfig, ConfError> {
+    let small = |n: i32| u16::try_from(n).unwrap_or(u16::MAX);
+    let positive = |n: i32| u32::try_from(n).unwrap_or(0);
+    let min_replication = small(conf.get(keys::DFS_NAMENODE_REPLICATION_MIN)?);
+    Ok(BlockConfig {
+        min_replication,
+        safe_mode_replication: conf.get(keys::DFS_NAMENODE_SAFEMODE_REPLICATION_MIN)?.map_or(min_replication, small),
+        safe_mode_threshold: conf.get(keys::DFS_NAMENODE_SAFEMODE_THRESHOLD_PCT)? as f32,
+        safe_mode_min_datanodes: positive(conf.get(keys::DFS_NAMENODE_SAFEMODE_MIN_DATANODES)?),
+        safe_mode_extension_ms: if own_datanode { 0 } else { ms(conf.get(keys::DFS_NAMENODE_SAFEMODE_EXTENSION)?) },
+        heartbeat_interval_ms: ms(conf.get(keys::DFS_HEARTBEAT_INTERVAL)?),
+        heartbeat_recheck_ms: ms(conf.get(keys::DFS_NAMENODE_HEARTBEAT_RECHECK_INTERVAL)?),
+        stale_interval_ms: ms(conf.get(keys::DFS_NAMENODE_STALE_DATANODE_INTERVAL)?),
+        avoid_read_stale: conf.get(keys::DFS_NAMENODE_AVOID_READ_STALE_DATANODE)?,
+        avoid_write_stale: conf.get(keys::DFS_NAMENODE_AVOID_WRITE_STALE_DATANODE)?,
+        consider_load: conf.get(keys::DFS_NAMENODE_REDUNDANCY_CONSIDER_LOAD)?,
+        consider_load_factor: conf.get(keys::DFS_NAMENODE_REDUNDANCY_CONSIDER_LOAD_FACTOR)?,
+        work_multiplier: positive(conf.get(keys::DFS_NAMENODE_REPLICATION_WORK_MULTIPLIER_PER_ITERATION)?),
+        max_streams: positive(conf.get(keys::DFS_NAMENODE_REPLICATION_MAX_STREAMS)?),
+        max_streams_hard: positive(conf.get(keys::DFS_NAMENODE_REPLICATION_MAX_STREAMS_HARD_LIMIT)?),
+        pending_timeout_ms: ms(conf.get(keys::DFS_NAMENODE_RECONSTRUCTION_PENDING_TIMEOUT_SEC)?),
+        invalidate_limit: conf.get(keys::DFS_BLOCK_INVALIDATE_LIMIT)?.try_into().unwrap_or(usize::MAX),
+        max_blocks_per_file: conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_BLOCKS_PER_FILE)?.try_into().unwrap_or(usize::MAX),
+        min_block_size: conf.get(keys::DFS_NAMENODE_FS_LIMITS_MIN_BLOCK_SIZE)?,
+        max_replication: small(conf.get(keys::DFS_REPLICATION_MAX)?),
+        access_time_precision_ms: i64::try_from(ms(conf.get(keys::DFS_NAMENODE_ACCESSTIME_PRECISION)?)).unwrap_or(i64::MAX),
+        lease_hard_limit_ms: ms(conf.get(keys::DFS_NAMENODE_LEASE_HARD_LIMIT_SEC)?),
+        ..BlockConfig::default()
+    })
+}
+
+fn ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn with_host(address: &Addr, host: Option<String>) -> Addr {
+    Addr { host: host.unwrap_or_else(|| address.host.clone()), port: address.port }
+}
+
+impl NameNodeConfig {
+    /// # Errors
+    /// The first value that its key does not allow.
+    pub fn new(conf: &Configuration) -> Result<Self, ConfError> {
+        let rpc_address = conf.namenode_rpc_address()?;
+        let http_address = conf.get(keys::DFS_NAMENODE_HTTP_ADDRESS)?;
+        let paths = |dirs: Vec<String>| dirs.into_iter().map(PathBuf::from).collect();
+        Ok(NameNodeConfig {
+            rpc_bind: with_host(&rpc_address, conf.get(keys::DFS_NAMENODE_RPC_BIND_HOST)?),
+            http_bind: with_host(&http_address, conf.get(keys::DFS_NAMENODE_HTTP_BIND_HOST)?),
+            rpc_address,
+            http_address,
+            name_dirs: paths(conf.get(keys::DFS_NAMENODE_NAME_DIR)?),
+            edits_dirs: paths(conf.get(keys::DFS_NAMENODE_EDITS_DIR)?),
+            server_defaults: ServerDefaults::new(conf)?,
+            ha_enabled: false,
+            groups: GroupTimes {
+                cache_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_CACHE_SECS)?),
+                negative_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS)?),
+            },
+            group_overrides: conf.get(keys::HADOOP_USER_GROUP_STATIC_MAPPING_OVERRIDES)?,
+            superusergroup: conf.get(keys::DFS_PERMISSIONS_SUPERUSERGROUP)?,
+            retry_cache: conf.get(keys::DFS_NAMENODE_ENABLE_RETRYCACHE)?,
+            retry_cache_life_ms: ms(conf.get(keys::DFS_NAMENODE_RETRYCACHE_EXPIRYTIME_MILLIS)?),
+            redundancy_interval_ms: ms(conf.get(keys::DFS_NAMENODE_REDUNDANCY_INTERVAL_SECONDS)?),
+            lease_recheck_ms: ms(conf.get(keys::DFS_NAMENODE_LEASE_RECHECK_INTERVAL_MS)?),
+            checkpoint_period_ms: ms(conf.get(keys::DFS_NAMENODE_CHECKPOINT_PERIOD)?),
+            checkpoint_txns: u64::try_from(conf.get(keys::DFS_NAMENODE_CHECKPOINT_TXNS)?).unwrap_or(u64::MAX),
+            checkpoint_check_ms: 60_000,
+            static_user: conf.get(keys::HADOOP_HTTP_STATICUSER_USER)?,
+            resource_reserved_bytes: conf.get(keys::DFS_NAMENODE_RESOURCE_DU_RESERVED)?,
+            resource_check_ms: ms(conf.get(keys::DFS_NAMENODE_RESOURCE_CHECK_INTERVAL)?),
+        })
+    }
+}
+
+impl ServerDefaults {
+    fn new(conf: &Configuration) -> Result<Self, ConfError> {
+        let positive = |n: i32| u32::try_from(n).unwrap_or(0);
+        Ok(ServerDefaults {
+            block_size: conf.get(keys::DFS_BLOCKSIZE)?,
+            bytes_per_checksum: positive(conf.get(keys::DFS_BYTES_PER_CHECKSUM)?),
+            write_packet_size: positive(conf.get(keys::DFS_CLIENT_WRITE_PACKET_SIZE)?),
+            replication: positive(i32::from(conf.get(keys::DFS_REPLICATION)?)),
+            file_buffer_size: positive(conf.get(keys::IO_FILE_BUFFER_SIZE)?),
+            trash_interval_minutes: ms(conf.get(keys::FS_TRASH_INTERVAL)?) / 60_000,
+            checksum_type: match conf.get(keys::DFS_CHECKSUM_TYPE)? {
+                "NULL" => 0,
+                "CRC32" => 1,
+                _ => 2,
+            },
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! What every part of the NameNode shares.
+
+use crate::callers::Callers;
+use crate::call::OwnedCall;
+use crate::clock::Clock;
+use crate::commit::Waiting;
+use crate::config::NameNodeConfig;
+use crate::held::Held;
+use crate::parked::Parked;
+use crate::proxy_users::ProxyUsers;
+use crate::retry_cache::RetryCache;
+use crate::journal::Journal;
+use crate::to_proto::FileSystemId;
+use parking_lot::RwLock;
+use std::sync::Weak;
+use std::sync::atomic::{AtomicU64, Ordering};
+use surus_namespace::Namespace;
+use surus_types::{Caller, TxId};
+
+/// The shared state of one NameNode.
+pub struct Core {
+    pub config: NameNodeConfig,
+    pub namespace: RwLock<Namespace>,
+    pub journal: Box<dyn Journal>,
+    /// The last transaction logged; moves under the namespace's write lock.
+    pub last_txid: AtomicU64,
+    pub id: FileSystemId,
+    pub held: Held<Waiting>,
+    pub parked: Parked<OwnedCall>,
+    /// Absent: `dfs.namenode.enable.retrycache` is false.
+    pub retry_cache: Option<RetryCache<OwnedCall>>,
+    pub callers: Callers,
+    pub proxies: RwLock<ProxyUsers>,
+    pub clock: Clock,
+    /// The NameNode itself as a caller.
+    pub own_caller: Caller,
+    /// As SafeModeException and `NameNodeStatus` show it.
+    pub host_name: String,
+    pub runtime: tokio::runtime::Handle,
+    pub me: Weak<Core>,
+}
+
+impl Core {
+    /// The last transaction logged, durable or not.
+    pub fn last_txid(&self) -> TxId {
+        TxId(self.last_txid.load(Ordering::Relaxed))
+    }
+
+    /// Ends the process: its state can no longer be trusted, or its log no longer be written. Nothing that is not durable
+    /// has been acknowledged.
+    pub fn fatal(&self, why: &str) -> ! {
+        tracing::error!("the NameNode stops: {why}");
+        eprintln!("the NameNode stops: {why}");
+        std::process::exit(1)
+    }
+}

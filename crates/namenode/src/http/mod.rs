@@ -1,0 +1,3 @@
+//! The HTTP server: `/jmx`, status pages, WebHDFS.
+
+mod beans;

@@ -1,0 +1,155 @@
+//! Who may act as whom: the `hadoop.proxyuser.USER.{users,groups,hosts}` keys.
+//! Source: `DefaultImpersonationProvider.java`, `MachineList.java`, Hadoop 3.5.0.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs as _};
+use std::sync::Arc;
+use surus_types::{ExceptionClass, HdfsError};
+
+const PREFIX: &str = "hadoop.proxyuser.";
+
+/// The rules of one real user.
+#[derive(Clone, Debug, Default)]
+struct Rule {
+    users: Names,
+    groups: Names,
+    hosts: Hosts,
+}
+
+/// A list of names, or `*` for any.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    any: bool,
+    names: Vec<String>,
+}
+
+impl Names {
+    fn parse(text: &str) -> Self {
+        let names = split(text);
+        Names { any: names.iter().any(|n| n == "*"), names }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.any || self.names.iter().any(|n| n == name)
+    }
+}
+
+fn split(text: &str) -> Vec<String> {
+    text.split(',').map(|n| n.trim().to_owned()).filter(|n| !n.is_empty()).collect()
+}
+
+/// Addresses, host names and ranges (`10.1.0.0/16`), or `*` for any. Names are resolved once, when the configuration is
+/// read, so that no request ever waits for a name server.
+#[derive(Clone, Debug, Default)]
+struct Hosts {
+    any: bool,
+    addresses: Vec<IpAddr>,
+    networks: Vec<(Ipv4Addr, u32)>,
+}
+
+impl Hosts {
+    fn parse(text: &str) -> Self {
+        let mut hosts = Hosts::default();
+        for name in split(text) {
+            let network = name.split_once('/').and_then(|(n, bits)| Some((n.parse().ok()?, bits.parse().ok()?)));
+            match (name.as_str(), name.parse(), network) {
+                ("*", ..) => hosts.any = true,
+                (_, Ok(address), _) => hosts.addresses.push(address),
+                (_, _, Some(network)) => hosts.networks.push(network),
+                _ => match (name.as_str(), 0).to_socket_addrs() {
+                    Ok(found) => hosts.addresses.extend(found.map(|a| a.ip())),
+                    Err(error) => tracing::warn!("proxy user host {name} does not resolve: {error}"),
+                },
+            }
+        }
+        hosts
+    }
+
+    fn has(&self, address: IpAddr) -> bool {
+        self.any || self.addresses.contains(&address) || matches!(address, IpAddr::V4(a) if self.has_network_of(a))
+    }
+
+    fn has_network_of(&self, address: Ipv4Addr) -> bool {
+        let prefix = |a: Ipv4Addr, bits: u32| u64::from(u32::from(a)) >> (32 - bits.min(32));
+        self.networks.iter().any(|(network, bits)| prefix(address, *bits) == prefix(*network, *bits))
+    }
+}
+
+/// All rules of a configuration.
+#[derive(Clone, Debug, Default)]
+pub struct ProxyUsers {
+    rules: HashMap<String, Rule>,
+}
+
+impl ProxyUsers {
+    /// From all keys and values of a configuration; others than proxy user keys are passed over.
+    pub fn new<'a>(keys: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut rules: HashMap<String, Rule> = HashMap::new();
+        for (key, value) in keys {
+            // User names may hold dots.
+            let Some((user, kind)) = key.strip_prefix(PREFIX).and_then(|rest| rest.rsplit_once('.')) else { continue };
+            let rule = rules.entry(user.to_owned()).or_default();
+            match kind {
+                "users" => rule.users = Names::parse(value),
+                "groups" => rule.groups = Names::parse(value),
+                "hosts" => rule.hosts = Hosts::parse(value),
+                _ => {}
+            }
+        }
+        ProxyUsers { rules }
+    }
+
+    /// Checks that `real` may act as `effective`, who is in `groups`, from `address`.
+    ///
+    /// # Errors
+    /// AuthorizationException with Hadoop's text.
+    pub fn authorize(
+        &self,
+        real: &str,
+        effective: &str,
+        groups: &[Arc<str>],
+        address: IpAddr,
+    ) -> Result<(), HdfsError> {
+        let refused = |text| Err(HdfsError::new(ExceptionClass::Authorization, text));
+        let rule = self.rules.get(real);
+        let known = rule.filter(|r| r.users.has(effective) || r.groups.any || groups.iter().any(|g| r.groups.has(g)));
+        match known {
+            None => refused(format!("User: {real} is not allowed to impersonate {effective}")),
+            Some(rule) if !rule.hosts.has(address) => {
+                refused(format!("Unauthorized connection for super-user: {real} from IP {address}"))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules() {
+        let keys = [
+            ("hadoop.proxyuser.root.hosts", "*"),
+            ("hadoop.proxyuser.root.groups", "*"),
+            ("hadoop.proxyuser.o.ozie.hosts", "10.1.0.0/16, 127.0.0.1"),
+            ("hadoop.proxyuser.o.ozie.groups", "staff"),
+            ("hadoop.proxyuser.o.ozie.users", "bob"),
+            ("fs.defaultFS", "hdfs://h:1"),
+        ];
+        let proxies = ProxyUsers::new(keys);
+        let ask = |real: &str, effective: &str, groups: &[&str], from: &str| {
+            let groups: Vec<Arc<str>> = groups.iter().map(|g| Arc::from(*g)).collect();
+            proxies.authorize(real, effective, &groups, from.parse().unwrap()).map_err(|e| e.message)
+        };
+        assert_eq!(ask("root", "alice", &[], "10.9.9.9"), Ok(()));
+        assert_eq!(ask("o.ozie", "bob", &[], "127.0.0.1"), Ok(()));
+        assert_eq!(ask("o.ozie", "carol", &["staff"], "10.1.2.3"), Ok(()));
+        let refused = "User: o.ozie is not allowed to impersonate carol";
+        assert_eq!(ask("o.ozie", "carol", &["other"], "10.1.2.3"), Err(refused.to_owned()));
+        let refused = "Unauthorized connection for super-user: o.ozie from IP 10.2.0.1";
+        assert_eq!(ask("o.ozie", "bob", &[], "10.2.0.1"), Err(refused.to_owned()));
+        let refused = "User: eve is not allowed to impersonate root";
+        assert_eq!(ask("eve", "root", &[], "127.0.0.1"), Err(refused.to_owned()));
+    }
+}

@@ -1,0 +1,186 @@
+//! DatanodeProtocol: what DataNodes tell the NameNode, and what they are told to do.
+//! Source: `DatanodeProtocolServerSideTranslatorPB.java`, `NameNodeRpcServer.java`, Hadoop 3.5.0.
+
+mod block_list;
+mod commands;
+mod reports;
+
+use crate::call::{Call, Method, Run};
+use crate::core::Core;
+use crate::{from_proto, to_proto};
+use prost::Message;
+use surus_namespace::blocks::{Heartbeat, Now, Observation, Observed};
+use surus_proto::hadoop::hdfs::datanode::{
+    CacheReportRequestProto, CacheReportResponseProto, DatanodeRegistrationProto, ErrorReportRequestProto,
+    ErrorReportResponseProto, HeartbeatRequestProto, HeartbeatResponseProto, RegisterDatanodeRequestProto,
+    RegisterDatanodeResponseProto,
+};
+use surus_proto::hadoop::hdfs::{NamespaceInfoProto, NnhaStatusHeartbeatProto, VersionResponseProto};
+use surus_types::{ExceptionClass, HdfsError};
+
+pub const NAME: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
+
+/// `NamespaceInfo.capabilities`: block reports may come as varint buffers.
+const STORAGE_BLOCK_REPORT_BUFFERS: u64 = 1;
+
+/// `errorReport` code: all disks of the DataNode are gone.
+const FATAL_DISK_ERROR: u32 = 3;
+
+/// Sorted by name.
+pub static METHODS: &[Method] = &[
+    Method { name: "blockReceivedAndDeleted", run: Run::Read(reports::block_received_and_deleted) },
+    Method { name: "blockReport", run: Run::Slow(reports::block_report) },
+    Method { name: "cacheReport", run: Run::Read(cache_report) },
+    Method { name: "commitBlockSynchronization", run: Run::Write(reports::commit_block_synchronization) },
+    Method { name: "errorReport", run: Run::Read(error_report) },
+    Method { name: "registerDatanode", run: Run::Read(register_datanode) },
+    Method { name: "reportBadBlocks", run: Run::Read(reports::report_bad_blocks) },
+    Method { name: "sendHeartbeat", run: Run::Read(send_heartbeat) },
+    Method { name: "versionRequest", run: Run::Read(version_request) },
+];
+
+/// Encodes a message; into a vector that cannot fail.
+pub(crate) fn put(out: &mut Vec<u8>, message: &impl Message) {
+    // `encode` fails only where the buffer cannot grow.
+    let _ = message.encode(out);
+}
+
+/// Also NamenodeProtocol's.
+pub(crate) fn version_request(core: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    put(
+        out,
+        &VersionResponseProto {
+            info: NamespaceInfoProto {
+                build_version: crate::BUILD_VERSION.to_owned(),
+                unused: 0,
+                block_pool_id: core.id.block_pool_id.clone(),
+                storage_info: core.id.to_proto(),
+                software_version: crate::SOFTWARE_VERSION.to_owned(),
+                capabilities: Some(STORAGE_BLOCK_REPORT_BUFFERS),
+                state: Some(0),
+            },
+        },
+    );
+    Ok(())
+}
+
+/// Refuses a DataNode of another file system. Source: `NameNodeRpcServer.verifyRequest`, Hadoop 3.5.0.
+fn verify(core: &Core, registration: &DatanodeRegistrationProto) -> Result<(), HdfsError> {
+    let theirs = &registration.storage_info;
+    let ours = &core.id;
+    let same = theirs.namespce_id == ours.namespace_id
+        && theirs.cluster_id == ours.cluster_id
+        && theirs.c_time == ours.creation_time_ms;
+    if same {
+        return Ok(());
+    }
+    let id = &registration.datanode_id;
+    let text = format!(
+        "Unregistered server: DatanodeRegistration({}:{}, datanodeUuid={}, infoPort={}, infoSecurePort={}, ipcPort={}, \
+         storageInfo=lv={};cid={};nsid={};c={})",
+        id.ip_addr,
+        id.xfer_port,
+        id.datanode_uuid,
+        id.info_port,
+        id.info_secure_port(),
+        id.ipc_port,
+        theirs.layout_version as i32,
+        theirs.cluster_id,
+        theirs.namespce_id,
+        theirs.c_time
+    );
+    Err(HdfsError::new(ExceptionClass::UnregisteredNode, text))
+}
+
+impl Core {
+    fn now(&self) -> Now {
+        Now {
+            wall_ms: u64::try_from(self.clock.now_ms()).unwrap_or(0),
+            monotonic_ms: self.clock.monotonic_ms(),
+            random: rand::random(),
+        }
+    }
+
+    /// Takes in an event and lets the calls go on that waited for what followed from it.
+    pub fn observe(&self, event: Observation<'_>) -> Observed {
+        let observed = self.namespace.write().blocks.observe(event, self.now());
+        self.wake(&observed.woken);
+        observed
+    }
+}
+
+fn register_datanode(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let RegisterDatanodeRequestProto { mut registration } = call.decode()?;
+    verify(core, &registration)?;
+    let mut id = from_proto::datanode_id(&registration.datanode_id)?;
+    // Where the call came from is where clients will find it, whatever the DataNode believes.
+    id.ip_addr = call.caller.address.to_string();
+    if id.uuid.is_empty() {
+        return Err(HdfsError::new(ExceptionClass::IllegalArgument, "The DataNode has no UUID"));
+    }
+    tracing::info!("DataNode {} ({}:{}) registers", id.uuid, id.host_name, id.xfer_port);
+    core.observe(Observation::RegisterDatanode { id: &id, software_version: &registration.software_version });
+    registration.datanode_id = to_proto::datanode_id(&id);
+    registration.keys = to_proto::no_block_keys();
+    put(out, &RegisterDatanodeResponseProto { registration });
+    Ok(())
+}
+
+fn send_heartbeat(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: HeartbeatRequestProto = call.decode()?;
+    verify(core, &request.registration)?;
+    let storages: Vec<_> = request.reports.iter().map(from_proto::storage_report).collect();
+    let uuid = &request.registration.datanode_id.datanode_uuid;
+    let heartbeat = Heartbeat {
+        uuid,
+        storages: &storages,
+        xmits_in_progress: request.xmits_in_progress(),
+        xceiver_count: request.xceiver_count(),
+        failed_volumes: request.failed_volumes(),
+        cache_capacity: request.cache_capacity(),
+        cache_used: request.cache_used(),
+    };
+    let (cmds, woken) = {
+        let mut namespace = core.namespace.write();
+        let observed = namespace.blocks.observe(Observation::Heartbeat(heartbeat), core.now());
+        let commands = namespace.blocks.datanode_commands(uuid, core.held.durable());
+        let cmds: Vec<_> = commands.iter().map(|c| commands::to_proto(core, &namespace, c)).collect();
+        (cmds, observed.woken)
+    };
+    core.wake(&woken);
+    // Reports are short work here, so that every DataNode may send its own whenever it wants.
+    let lease = if request.request_full_block_report_lease() { rand::random::<u64>() >> 1 | 1 } else { 0 };
+    let txid = core.last_txid().0;
+    put(
+        out,
+        &HeartbeatResponseProto {
+            cmds,
+            ha_status: NnhaStatusHeartbeatProto { state: 0, txid },
+            rolling_upgrade_status: None,
+            rolling_upgrade_status_v2: None,
+            full_block_report_lease_id: Some(lease),
+            is_slownode: Some(false),
+        },
+    );
+    Ok(())
+}
+
+fn error_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: ErrorReportRequestProto = call.decode()?;
+    verify(core, &request.registartion)?;
+    let id = &request.registartion.datanode_id;
+    tracing::warn!("DataNode {} ({}) reports error {}: {}", id.datanode_uuid, id.host_name, request.error_code, request.msg);
+    if request.error_code == FATAL_DISK_ERROR {
+        core.observe(Observation::DatanodeGone { uuid: &id.datanode_uuid });
+    }
+    put(out, &ErrorReportResponseProto {});
+    Ok(())
+}
+
+/// Nothing is cached by this NameNode's order.
+fn cache_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: CacheReportRequestProto = call.decode()?;
+    verify(core, &request.registration)?;
+    put(out, &CacheReportResponseProto { cmd: None });
+    Ok(())
+}

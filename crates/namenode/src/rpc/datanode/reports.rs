@@ -1,0 +1,117 @@
+//! Block reports, full and incremental, corrupt replicas, and the end of block recoveries.
+
+use super::{block_list, commands, put, verify};
+use crate::call::{Call, Done, Refused};
+use crate::core::Core;
+use crate::from_proto;
+use surus_namespace::blocks::{BadBlock, Observation, ReceivedDeleted, ReplicaState, ReportedBlock};
+use surus_proto::hadoop::hdfs::LocatedBlockProto;
+use surus_proto::hadoop::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
+use surus_proto::hadoop::hdfs::datanode::{
+    BlockReceivedAndDeletedRequestProto, BlockReceivedAndDeletedResponseProto, BlockReportRequestProto,
+    BlockReportResponseProto, ReceivedDeletedBlockInfoProto, ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
+};
+use surus_types::HdfsError;
+
+pub(super) fn block_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: BlockReportRequestProto = call.decode()?;
+    verify(core, &request.registration)?;
+    check_pool(core, &request.block_pool_id)?;
+    let uuid = &request.registration.datanode_id.datanode_uuid;
+    let mut cmd = commands::finalize(core);
+    for report in &request.reports {
+        let replicas = block_list::decode(report)?;
+        let mut blocks = replicas.iter().filter_map(|(block, state)| {
+            let state = ReplicaState::from_wire(u64::from(*state))?;
+            Some(ReportedBlock { block: *block, state })
+        });
+        let observed = core.observe(Observation::FullBlockReport {
+            uuid,
+            storage_uuid: &report.storage.storage_uuid,
+            storage_type: from_proto::storage_type(Some(&report.storage)),
+            blocks: &mut blocks,
+        });
+        if observed.unregistered {
+            cmd = commands::register();
+            break;
+        }
+        let (count, storage) = (replicas.len(), &report.storage.storage_uuid);
+        tracing::info!("full block report of storage {storage} of DataNode {uuid}: {count} blocks");
+    }
+    // A full report is often what start-up safe mode waits for.
+    core.observe(Observation::SafeModeTick);
+    put(out, &BlockReportResponseProto { cmd: Some(cmd) });
+    Ok(())
+}
+
+pub(super) fn block_received_and_deleted(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: BlockReceivedAndDeletedRequestProto = call.decode()?;
+    verify(core, &request.registration)?;
+    check_pool(core, &request.block_pool_id)?;
+    let uuid = &request.registration.datanode_id.datanode_uuid;
+    for storage in &request.blocks {
+        let observed = core.observe(Observation::IncrementalBlockReport {
+            uuid,
+            storage_uuid: storage.storage.as_ref().map_or(&storage.storage_uuid, |s| &s.storage_uuid),
+            storage_type: from_proto::storage_type(storage.storage.as_ref()),
+            entries: &mut storage.blocks.iter().map(received_or_deleted),
+        });
+        if observed.unregistered {
+            // Source: `BlockManager.processIncrementalBlockReport`, Hadoop 3.5.0. The DataNode tries again, and learns
+            // with its next heartbeat that it must register.
+            return Err(HdfsError::io("Got incremental block report from unregistered or dead node"));
+        }
+    }
+    put(out, &BlockReceivedAndDeletedResponseProto {});
+    Ok(())
+}
+
+fn received_or_deleted(info: &ReceivedDeletedBlockInfoProto) -> ReceivedDeleted<'_> {
+    let block = from_proto::block(&info.block);
+    match info.status() {
+        BlockStatus::Receiving => ReceivedDeleted::Receiving(block),
+        BlockStatus::Received => ReceivedDeleted::Received(block, info.delete_hint()),
+        BlockStatus::Deleted => ReceivedDeleted::Deleted(block),
+    }
+}
+
+/// Also ClientProtocol's, whose message looks the same.
+pub(crate) fn bad_blocks(core: &Core, blocks: &[LocatedBlockProto]) {
+    for located in blocks {
+        let block = from_proto::extended_block(&located.b);
+        let bad: Vec<_> = located
+            .locs
+            .iter()
+            .enumerate()
+            .map(|(i, datanode)| BadBlock {
+                block,
+                datanode_uuid: &datanode.id.datanode_uuid,
+                storage_uuid: located.storage_i_ds.get(i).map_or("", String::as_str),
+            })
+            .collect();
+        core.observe(Observation::BadBlocks(&bad));
+    }
+}
+
+pub(super) fn report_bad_blocks(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: ReportBadBlocksRequestProto = call.decode()?;
+    bad_blocks(core, &request.blocks);
+    put(out, &ReportBadBlocksResponseProto {});
+    Ok(())
+}
+
+pub(super) fn commit_block_synchronization(
+    _core: &Core,
+    _call: &Call<'_>,
+    _out: &mut Vec<u8>,
+) -> Result<Done, Refused> {
+    Err(HdfsError::io("block recovery is not here yet").into())
+}
+
+fn check_pool(core: &Core, pool_id: &str) -> Result<(), HdfsError> {
+    let ours = &core.id.block_pool_id;
+    match pool_id == ours {
+        true => Ok(()),
+        false => Err(HdfsError::io(format!("The block pool {pool_id} is not this NameNode's, {ours}"))),
+    }
+}
