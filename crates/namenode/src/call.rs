@@ -3,8 +3,8 @@
 use crate::retry_cache::Key;
 use prost::{Message, Name};
 use std::sync::Arc;
-use surus_net::rpc::{HeldReply, ReadyReply, Reply};
 use surus_namespace::WaitFor;
+use surus_net::rpc::{HeldReply, ReadyReply, Reply};
 use surus_types::{Caller, HdfsError, RpcIds, TxId};
 
 use crate::core::Core;
@@ -56,7 +56,11 @@ pub struct Done {
 pub enum Refused {
     Error(HdfsError),
     /// Execute the call again when `until` holds; see `parked`.
-    Park { until: WaitFor, generation: u64, otherwise: HdfsError },
+    Park {
+        until: WaitFor,
+        generation: u64,
+        otherwise: HdfsError,
+    },
 }
 
 impl From<HdfsError> for Refused {

@@ -60,12 +60,8 @@ impl Callers {
         }
         let groups = self.groups.get(&connection.user, now_ms, waiter)?;
         let caller = self.with_groups(connection, groups);
-        let slot = Slot {
-            connection: Arc::clone(connection),
-            caller: Arc::clone(&caller),
-            until_ms: now_ms + KEEP_MS,
-            epoch,
-        };
+        let slot =
+            Slot { connection: Arc::clone(connection), caller: Arc::clone(&caller), until_ms: now_ms + KEEP_MS, epoch };
         SLOTS_OF_THREAD.with_borrow_mut(|slots| slots[index] = Some(slot));
         Some(caller)
     }

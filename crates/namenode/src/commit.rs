@@ -8,10 +8,10 @@
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::safe_mode::{self, What};
+use std::sync::atomic::Ordering;
 use surus_namespace::plan::SoftEffect;
 use surus_namespace::{EditOp, Env, Namespace, Operation, Plan, Refusal, WaitFor};
 use surus_net::rpc::{ReadyReply, send_together};
-use std::sync::atomic::Ordering;
 use surus_types::{HdfsError, RpcIds, TxId};
 use tokio::sync::oneshot;
 

@@ -2,10 +2,10 @@
 
 use crate::groups::GroupTimes;
 use std::path::PathBuf;
-use surus_namespace::NamespaceConfig;
-use surus_namespace::blocks::BlockConfig;
 use std::time::Duration;
 use surus_conf::{Addr, ConfError, Configuration, keys};
+use surus_namespace::NamespaceConfig;
+use surus_namespace::blocks::BlockConfig;
 
 /// What the shell round `namespace` needs to know. Times in milliseconds, sizes in bytes.
 #[derive(Clone, Debug)]
@@ -64,7 +64,8 @@ pub fn namespace_config(conf: &Configuration, user: &str) -> Result<NamespaceCon
         max_directory_items: positive(conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_DIRECTORY_ITEMS)?),
         max_objects: u64::try_from(conf.get(keys::DFS_NAMENODE_MAX_OBJECTS)?).unwrap_or(0),
         list_limit: positive(conf.get(keys::DFS_LS_LIMIT)?),
-        access_time_precision_ms: i64::try_from(ms(conf.get(keys::DFS_NAMENODE_ACCESSTIME_PRECISION)?)).unwrap_or(i64::MAX),
+        access_time_precision_ms: i64::try_from(ms(conf.get(keys::DFS_NAMENODE_ACCESSTIME_PRECISION)?))
+            .unwrap_or(i64::MAX),
         protected_directories: conf.get(keys::FS_PROTECTED_DIRECTORIES)?,
         protect_subdirectories: conf.get(keys::DFS_PROTECTED_SUBDIRECTORIES_ENABLE)?,
     })
@@ -97,10 +98,14 @@ pub fn block_config(conf: &Configuration, own_datanode: bool) -> Result<BlockCon
         max_streams_hard: positive(conf.get(keys::DFS_NAMENODE_REPLICATION_MAX_STREAMS_HARD_LIMIT)?),
         pending_timeout_ms: ms(conf.get(keys::DFS_NAMENODE_RECONSTRUCTION_PENDING_TIMEOUT_SEC)?),
         invalidate_limit: conf.get(keys::DFS_BLOCK_INVALIDATE_LIMIT)?.try_into().unwrap_or(usize::MAX),
-        max_blocks_per_file: conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_BLOCKS_PER_FILE)?.try_into().unwrap_or(usize::MAX),
+        max_blocks_per_file: conf
+            .get(keys::DFS_NAMENODE_FS_LIMITS_MAX_BLOCKS_PER_FILE)?
+            .try_into()
+            .unwrap_or(usize::MAX),
         min_block_size: conf.get(keys::DFS_NAMENODE_FS_LIMITS_MIN_BLOCK_SIZE)?,
         max_replication: small(conf.get(keys::DFS_REPLICATION_MAX)?),
-        access_time_precision_ms: i64::try_from(ms(conf.get(keys::DFS_NAMENODE_ACCESSTIME_PRECISION)?)).unwrap_or(i64::MAX),
+        access_time_precision_ms: i64::try_from(ms(conf.get(keys::DFS_NAMENODE_ACCESSTIME_PRECISION)?))
+            .unwrap_or(i64::MAX),
         lease_hard_limit_ms: ms(conf.get(keys::DFS_NAMENODE_LEASE_HARD_LIMIT_SEC)?),
         ..BlockConfig::default()
     })

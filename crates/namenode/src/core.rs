@@ -1,15 +1,15 @@
 //! What every part of the NameNode shares.
 
-use crate::callers::Callers;
 use crate::call::OwnedCall;
+use crate::callers::Callers;
 use crate::clock::Clock;
 use crate::commit::Waiting;
 use crate::config::NameNodeConfig;
 use crate::held::Held;
+use crate::journal::Journal;
 use crate::parked::Parked;
 use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
-use crate::journal::Journal;
 use crate::to_proto::FileSystemId;
 use parking_lot::RwLock;
 use std::sync::Weak;

@@ -9,10 +9,17 @@ use surus_conf::ConfError;
 pub enum StartError {
     Configuration(ConfError),
     /// An address could not be bound.
-    Bind { key: &'static str, address: String, error: io::Error },
+    Bind {
+        key: &'static str,
+        address: String,
+        error: io::Error,
+    },
     /// The name directories.
     Storage(String),
-    Io { doing: &'static str, error: io::Error },
+    Io {
+        doing: &'static str,
+        error: io::Error,
+    },
 }
 
 impl fmt::Display for StartError {

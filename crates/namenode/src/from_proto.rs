@@ -3,9 +3,7 @@
 use surus_proto::hadoop::hdfs::{
     BlockProto, DatanodeIdProto, DatanodeStorageProto, ExtendedBlockProto, FsPermissionProto, StorageReportProto,
 };
-use surus_types::{
-    Block, BlockId, DatanodeId, FsPermission, GenerationStamp, HdfsError, StorageReport, StorageType,
-};
+use surus_types::{Block, BlockId, DatanodeId, FsPermission, GenerationStamp, HdfsError, StorageReport, StorageType};
 
 pub fn block(block: &BlockProto) -> Block {
     Block {

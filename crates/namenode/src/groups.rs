@@ -188,9 +188,11 @@ mod tests {
         let answered = Arc::new(AtomicUsize::new(0));
         for _ in 0..3 {
             let answered = Arc::clone(&answered);
-            let waiter = || -> Waiter { Box::new(move |_| {
+            let waiter = || -> Waiter {
+                Box::new(move |_| {
                     answered.fetch_add(1, Ordering::SeqCst);
-                }) };
+                })
+            };
             assert!(groups.get(&"alice".into(), 0, waiter).is_none());
         }
         assert_eq!(jobs.lock().len(), 1);

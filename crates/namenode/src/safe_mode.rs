@@ -10,13 +10,7 @@ use surus_types::{ExceptionClass, HdfsError};
 pub struct What<'a>(pub &'a str, pub &'a str);
 
 /// SafeModeException. `host_name` is the NameNode's; `retriable` wraps it so that clients of an HA pair wait.
-pub fn refuse(
-    namespace: &Namespace,
-    what: What<'_>,
-    host_name: &str,
-    retriable: bool,
-    monotonic_ms: u64,
-) -> HdfsError {
+pub fn refuse(namespace: &Namespace, what: What<'_>, host_name: &str, retriable: bool, monotonic_ms: u64) -> HdfsError {
     let tip = namespace.blocks.safe_mode_tip(monotonic_ms);
     let What(verb, object) = what;
     let message = format!("{verb}{object}. Name node is in safe mode.\n{tip} NamenodeHostName:{host_name}");

@@ -30,7 +30,9 @@ pub struct Service(pub Arc<Core>);
 impl RpcService for Service {
     fn authorize(&self, connection: &ConnectionInfo) -> Result<(), HdfsError> {
         match &connection.real_user {
-            Some(real) if *real != connection.user => self.0.authorize_proxy(real, &connection.user, connection.peer.ip()),
+            Some(real) if *real != connection.user => {
+                self.0.authorize_proxy(real, &connection.user, connection.peer.ip())
+            }
             _ => Ok(()),
         }
     }

@@ -19,6 +19,8 @@ keys! {
         FS_TRASH_CHECKPOINT_INTERVAL: Minutes = "fs.trash.checkpoint.interval", "0";
         /// Cannot be deleted/renamed if non-empty, even by superuser.
         FS_PROTECTED_DIRECTORIES: List = "fs.protected.directories", "";
+        /// Protection covers what lies below as well.
+        DFS_PROTECTED_SUBDIRECTORIES_ENABLE: Bool = "dfs.protected.subdirectories.enable", "false";
         /// Default web user.
         HADOOP_HTTP_STATICUSER_USER: Text = "hadoop.http.staticuser.user", "dr.who", old ["dfs.web.ugi"];
         /// User=g1,g2;.

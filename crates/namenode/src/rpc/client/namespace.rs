@@ -26,10 +26,11 @@ pub(super) fn get_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Re
     let namespace = core.namespace.read();
     let limit = namespace.config.list_limit;
     let mut listing = DirectoryListingProto::default();
-    let end = namespace.get_listing(&env, &request.src, &request.start_after, request.need_location, limit, |entry| {
-        listing.partial_listing.push(to_proto::file_status(&entry.status));
-        true
-    })?;
+    let end =
+        namespace.get_listing(&env, &request.src, &request.start_after, request.need_location, limit, |entry| {
+            listing.partial_listing.push(to_proto::file_status(&entry.status));
+            true
+        })?;
     let dir_list = end.map(|end| DirectoryListingProto { remaining_entries: end.remaining, ..listing });
     put(out, &GetListingResponseProto { dir_list });
     Ok(())

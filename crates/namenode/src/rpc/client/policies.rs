@@ -49,7 +49,8 @@ pub fn by_id(id: u8) -> &'static StoragePolicy {
 
 impl StoragePolicy {
     pub fn to_proto(self) -> BlockStoragePolicyProto {
-        let types = |list: &[StorageType]| StorageTypesProto { storage_types: list.iter().map(|t| *t as i32).collect() };
+        let types =
+            |list: &[StorageType]| StorageTypesProto { storage_types: list.iter().map(|t| *t as i32).collect() };
         BlockStoragePolicyProto {
             policy_id: u32::from(self.id),
             name: self.name.to_owned(),

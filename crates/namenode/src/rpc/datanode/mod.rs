@@ -169,7 +169,13 @@ fn error_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), H
     let request: ErrorReportRequestProto = call.decode()?;
     verify(core, &request.registartion)?;
     let id = &request.registartion.datanode_id;
-    tracing::warn!("DataNode {} ({}) reports error {}: {}", id.datanode_uuid, id.host_name, request.error_code, request.msg);
+    tracing::warn!(
+        "DataNode {} ({}) reports error {}: {}",
+        id.datanode_uuid,
+        id.host_name,
+        request.error_code,
+        request.msg
+    );
     if request.error_code == FATAL_DISK_ERROR {
         core.observe(Observation::DatanodeGone { uuid: &id.datanode_uuid });
     }
