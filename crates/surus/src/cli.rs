@@ -1,6 +1,6 @@
 //! `surus COMMAND`: what there is, and where it goes.
 
-use crate::{conf_files, daemons, dfs, dfsadmin, exit, logging, start, version};
+use crate::{bench, conf_files, daemons, dfs, dfsadmin, exit, logging, start, version};
 use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use surus_conf::keys;
@@ -36,6 +36,9 @@ enum Command {
     /// The administrator's commands: -report, -safemode, ...
     #[command(disable_help_flag = true)]
     Dfsadmin(Rest),
+    /// Measure
+    #[command(subcommand)]
+    Bench(bench::Bench),
     /// Print every configuration key with type, default and meaning
     Keys,
     /// Print the version
@@ -84,6 +87,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Datanode(rest) => daemons::datanode(config, &rest.arguments),
         Command::Dfs(rest) => client_command(config, &rest.arguments, dfs::run),
         Command::Dfsadmin(rest) => client_command(config, &rest.arguments, dfsadmin::run),
+        Command::Bench(bench) => bench::run(config, &bench),
         Command::Keys => Ok(print_keys()),
         Command::Version => {
             println!("{}", version::short());

@@ -1,6 +1,5 @@
 //! Which site files count, and the options that override them.
 
-use crate::login;
 use anyhow::{Context, Result, bail};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -37,7 +36,7 @@ fn exists(path: &Path) -> bool {
 /// An empty configuration that knows the user.
 pub fn empty() -> Configuration {
     let mut conf = Configuration::new();
-    conf.set_property("user.name", login::login_name());
+    conf.set_property("user.name", surus_client::login_name());
     if let Ok(home) = std::env::var("HOME") {
         conf.set_property("user.home", home);
     }

@@ -1,6 +1,6 @@
 //! `surus namenode` and `surus datanode`: Hadoop's options, run until a signal.
 
-use crate::{conf_files, exit, logging, login};
+use crate::{conf_files, exit, limits, logging};
 use anyhow::{Result, bail};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -126,7 +126,7 @@ pub fn prepare(daemon: &str, conf: &Configuration) -> Result<()> {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         bail!("{}", texts.join("\n"));
     }
-    if let Some(sentence) = login::raise_open_files() {
+    if let Some(sentence) = limits::raise_open_files() {
         tracing::warn!("{sentence}");
     }
     Ok(())

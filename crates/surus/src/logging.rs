@@ -1,7 +1,6 @@
 //! Log lines in Hadoop's form, `2026-11-30 13:00:00,123 INFO namenode.NameNode: text`, to stderr or to a file that is rotated.
 
 use crate::local_time::{local_time, now_ms};
-use crate::login;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -54,7 +53,8 @@ pub fn start(daemon: &str) -> io::Result<()> {
 
 /// `hadoop-USER-DAEMON-HOST.log`, as Hadoop's launcher names it.
 fn log_file_name(daemon: &str) -> String {
-    let user = std::env::var("HADOOP_IDENT_STRING").ok().filter(|u| !u.is_empty()).unwrap_or_else(login::login_name);
+    let user =
+        std::env::var("HADOOP_IDENT_STRING").ok().filter(|u| !u.is_empty()).unwrap_or_else(surus_client::login_name);
     format!("hadoop-{user}-{daemon}-{}.log", host_name())
 }
 

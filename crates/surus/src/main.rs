@@ -1,5 +1,6 @@
 //! The one binary: daemons, the file system's command line, and `hdfs` and `hadoop` when it is called by these names.
 
+mod bench;
 mod cli;
 mod conf_files;
 mod daemons;
@@ -7,9 +8,10 @@ mod dfs;
 mod dfsadmin;
 mod exit;
 mod hadoop;
+mod limits;
 mod local_time;
 mod logging;
-mod login;
+
 mod start;
 mod version;
 

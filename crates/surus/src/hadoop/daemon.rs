@@ -1,7 +1,7 @@
 //! `--daemon start|stop|status`: pid and log files named as Hadoop's launcher names them, and its exit codes.
 //! Source: `hadoop-functions.sh` (`hadoop_daemon_handler`), Hadoop 3.5.0.
 
-use crate::{exit, login};
+use crate::exit;
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::os::unix::process::CommandExt;
@@ -26,7 +26,7 @@ struct Files {
 
 fn files(daemon: &str) -> Files {
     let variable = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
-    let ident = variable("HADOOP_IDENT_STRING").unwrap_or_else(login::login_name);
+    let ident = variable("HADOOP_IDENT_STRING").unwrap_or_else(surus_client::login_name);
     let pid_dir = PathBuf::from(variable("HADOOP_PID_DIR").unwrap_or_else(|| "/tmp".to_string()));
     let log_dir = variable("HADOOP_LOG_DIR")
         .map(PathBuf::from)

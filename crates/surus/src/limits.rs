@@ -1,0 +1,24 @@
+//! How many files this process may open.
+
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+/// Below this many open files a daemon says so: each block stream and each connection holds one or two.
+const OPEN_FILES_WANTED: u64 = 4096;
+
+/// Raises the limit of open files to the hard limit. A limit that stays low is worth a sentence.
+pub fn raise_open_files() -> Option<String> {
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current < limit.maximum || (limit.maximum.is_none() && limit.current.is_some()) {
+        let before = limit;
+        limit.current = limit.maximum;
+        if setrlimit(Resource::Nofile, limit.clone()).is_err() {
+            limit = before;
+        }
+    }
+    let current = limit.current?;
+    (current < OPEN_FILES_WANTED).then(|| {
+        format!(
+            "only {current} files may be open at a time, {OPEN_FILES_WANTED} are wanted: raise the hard limit (ulimit -Hn, LimitNOFILE)"
+        )
+    })
+}
