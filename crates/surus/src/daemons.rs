@@ -1,11 +1,13 @@
 //! `surus namenode` and `surus datanode`: Hadoop's options, run until a signal.
 
+use crate::signals::Signals;
 use crate::{conf_files, exit, limits, logging};
 use anyhow::{Result, bail};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 use surus_conf::{Configuration, keys};
 use surus_disk::{Disk, RealDisk};
+use surus_namenode::{NameNode, NameNodeOptions};
 
 const NAMENODE_USAGE: &str = "Usage: surus namenode [-format [-clusterid CID] [-force] [-nonInteractive]]
        surus namenode [-regular] | [-genclusterid]
@@ -88,7 +90,15 @@ pub fn namenode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
         }
         Ok(NameNodeCommand::Run) => {
             prepare("namenode", &conf)?;
-            bail!("the NameNode is not in this build")
+            let mut signals = Signals::catch()?;
+            let options = NameNodeOptions { own_datanode: false, user: surus_client::login_name() };
+            let namenode = NameNode::start(&conf, options)?;
+            tracing::info!(target: "namenode.NameNode", "NameNode RPC up at: {}", namenode.rpc_address());
+            let signal = signals.wait();
+            tracing::error!(target: "namenode.NameNode", "{}", signal.log_line());
+            namenode.stop();
+            tracing::info!(target: "namenode.NameNode", "SHUTDOWN_MSG: Shutting down NameNode");
+            Ok(signal.exit_code())
         }
     }
 }

@@ -12,6 +12,7 @@ mod limits;
 mod local_time;
 mod logging;
 
+mod signals;
 mod start;
 mod version;
 
