@@ -5,6 +5,9 @@
 extern crate alloc;
 
 pub mod datatransfer;
+pub mod encode;
+pub mod from_proto;
 pub mod required;
 pub mod rpc;
+pub mod to_proto;
 pub mod varint;

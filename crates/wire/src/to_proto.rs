@@ -1,0 +1,175 @@
+//! From `types` to protobuf messages, for answers and requests that are not on the hot path.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use surus_proto::hadoop::common::TokenProto;
+use surus_proto::hadoop::hdfs as p;
+use surus_types::{AdminState, Block, ContentSummary, DatanodeId, DatanodeStats, ExtendedBlock, FileStatus, FileType};
+use surus_types::{FsPermission, FsStats, LocatedBlock, Replica, StorageReport, StorageType};
+
+/// A token with its four required fields empty, as it is sent while security is off.
+pub fn empty_token() -> TokenProto {
+    TokenProto::default()
+}
+
+pub fn block(block: &Block) -> p::BlockProto {
+    p::BlockProto {
+        block_id: block.id.0 as u64,
+        gen_stamp: block.generation_stamp.0,
+        num_bytes: Some(block.num_bytes),
+    }
+}
+
+pub fn extended_block(block: &ExtendedBlock) -> p::ExtendedBlockProto {
+    extended_block_parts(&block.pool_id, &block.block)
+}
+
+pub fn extended_block_parts(pool_id: &str, block: &Block) -> p::ExtendedBlockProto {
+    p::ExtendedBlockProto {
+        pool_id: pool_id.to_string(),
+        block_id: block.id.0 as u64,
+        generation_stamp: block.generation_stamp.0,
+        num_bytes: Some(block.num_bytes),
+    }
+}
+
+pub fn permission(permission: FsPermission) -> p::FsPermissionProto {
+    p::FsPermissionProto { perm: u32::from(permission.0) }
+}
+
+pub fn storage_type(storage_type: StorageType) -> i32 {
+    storage_type as i32
+}
+
+pub fn datanode_id(id: &DatanodeId) -> p::DatanodeIdProto {
+    p::DatanodeIdProto {
+        ip_addr: id.ip_addr.clone(),
+        host_name: id.host_name.clone(),
+        datanode_uuid: id.uuid.clone(),
+        xfer_port: u32::from(id.xfer_port),
+        info_port: u32::from(id.info_port),
+        ipc_port: u32::from(id.ipc_port),
+        info_secure_port: Some(u32::from(id.info_secure_port)),
+    }
+}
+
+/// A DataNode as clients and other DataNodes need it: its address, and where it stands in the network.
+pub fn datanode_info(
+    id: &DatanodeId,
+    stats: &DatanodeStats,
+    location: &str,
+    admin_state: AdminState,
+) -> p::DatanodeInfoProto {
+    p::DatanodeInfoProto {
+        id: datanode_id(id),
+        capacity: Some(stats.capacity),
+        dfs_used: Some(stats.dfs_used),
+        remaining: Some(stats.remaining),
+        block_pool_used: Some(stats.block_pool_used),
+        last_update: Some(stats.last_update_ms),
+        xceiver_count: Some(stats.xceiver_count),
+        location: Some(location.to_string()),
+        non_dfs_used: Some(stats.non_dfs_used),
+        admin_state: Some(admin_state as i32),
+        cache_capacity: Some(stats.cache_capacity),
+        cache_used: Some(stats.cache_used),
+        last_update_monotonic: Some(stats.last_update_monotonic_ms),
+        upgrade_domain: None,
+        last_block_report_time: Some(stats.last_block_report_ms),
+        last_block_report_monotonic: Some(stats.last_block_report_monotonic_ms),
+        num_blocks: Some(stats.num_blocks),
+        software_version: None,
+    }
+}
+
+pub fn replica_datanode(replica: &Replica<'_>) -> p::DatanodeInfoProto {
+    datanode_info(replica.datanode, replica.stats, replica.network_location, replica.admin_state)
+}
+
+pub fn located_block(pool_id: &str, block: &LocatedBlock<'_>) -> p::LocatedBlockProto {
+    p::LocatedBlockProto {
+        b: extended_block_parts(pool_id, &block.block),
+        offset: block.offset,
+        locs: block.replicas.iter().map(replica_datanode).collect(),
+        corrupt: block.corrupt,
+        block_token: empty_token(),
+        is_cached: alloc::vec![false; block.replicas.len()],
+        storage_types: block.replicas.iter().map(|replica| replica.storage_type as i32).collect(),
+        storage_i_ds: block.replicas.iter().map(|replica| replica.storage_uuid.to_string()).collect(),
+        block_indices: None,
+        block_tokens: Vec::new(),
+    }
+}
+
+pub fn file_status(status: &FileStatus<'_>) -> p::HdfsFileStatusProto {
+    p::HdfsFileStatusProto {
+        file_type: status.file_type as i32,
+        path: status.name.to_vec(),
+        length: status.length,
+        permission: permission(status.permission),
+        owner: status.owner.to_string(),
+        group: status.group.to_string(),
+        modification_time: status.modification_time_ms as u64,
+        access_time: status.access_time_ms as u64,
+        symlink: (status.file_type == FileType::Symlink).then(|| status.symlink.to_vec()),
+        block_replication: Some(u32::from(status.replication)),
+        blocksize: Some(status.block_size),
+        locations: None,
+        file_id: Some(status.inode_id.0),
+        children_num: Some(status.children as i32),
+        file_encryption_info: None,
+        storage_policy: Some(u32::from(status.storage_policy)),
+        ec_policy: None,
+        flags: Some(status.flags),
+        namespace: None,
+    }
+}
+
+pub fn storage_report(report: &StorageReport) -> p::StorageReportProto {
+    p::StorageReportProto {
+        storage_uuid: report.uuid.clone(),
+        failed: Some(report.failed),
+        capacity: Some(report.capacity),
+        dfs_used: Some(report.dfs_used),
+        remaining: Some(report.remaining),
+        block_pool_used: Some(report.block_pool_used),
+        storage: Some(p::DatanodeStorageProto {
+            storage_uuid: report.uuid.clone(),
+            state: Some(i32::from(report.failed)),
+            storage_type: Some(report.storage_type as i32),
+        }),
+        non_dfs_used: Some(report.non_dfs_used),
+        mount: None,
+    }
+}
+
+pub fn content_summary(summary: &ContentSummary) -> p::ContentSummaryProto {
+    p::ContentSummaryProto {
+        length: summary.length,
+        file_count: summary.file_count,
+        directory_count: summary.directory_count,
+        quota: summary.quota as u64,
+        space_consumed: summary.space_consumed,
+        space_quota: summary.space_quota as u64,
+        type_quota_infos: Some(p::StorageTypeQuotaInfosProto::default()),
+        snapshot_length: Some(0),
+        snapshot_file_count: Some(0),
+        snapshot_directory_count: Some(0),
+        snapshot_space_consumed: Some(0),
+        erasure_coding_policy: Some(String::new()),
+    }
+}
+
+pub fn fs_stats(stats: &FsStats) -> p::GetFsStatsResponseProto {
+    p::GetFsStatsResponseProto {
+        capacity: stats.capacity,
+        used: stats.used,
+        remaining: stats.remaining,
+        under_replicated: stats.under_replicated,
+        corrupt_blocks: stats.corrupt_blocks,
+        missing_blocks: stats.missing_blocks,
+        missing_repl_one_blocks: Some(stats.missing_replication_one_blocks),
+        blocks_in_future: Some(stats.blocks_in_future),
+        pending_deletion_blocks: Some(stats.pending_deletion_blocks),
+    }
+}
