@@ -8,8 +8,10 @@
 use crate::rpc::header::put_delimited;
 use crate::varint::{put_bytes, put_uint, put_varint};
 use alloc::vec::Vec;
-use surus_types::{DatanodeId, DatanodeStats, ExtendedBlock, FileStatus, FileType, LocatedBlock, LocatedBlocks, Replica};
 use surus_types::{AdminState, Block};
+use surus_types::{
+    DatanodeId, DatanodeStats, ExtendedBlock, FileStatus, FileType, LocatedBlock, LocatedBlocks, Replica,
+};
 
 /// `blockToken` with its four required fields empty, as it is sent while security is off.
 const EMPTY_TOKEN: &[u8] = &[5 << 3 | 2, 8, 0x0a, 0, 0x12, 0, 0x1a, 0, 0x22, 0];

@@ -2,7 +2,9 @@
 
 use alloc::format;
 use surus_proto::hadoop::hdfs as p;
-use surus_types::{AdminState, Block, BlockId, DatanodeId, DatanodeStats, ExtendedBlock, FsPermission, GenerationStamp};
+use surus_types::{
+    AdminState, Block, BlockId, DatanodeId, DatanodeStats, ExtendedBlock, FsPermission, GenerationStamp,
+};
 use surus_types::{ExceptionClass, HdfsError, StorageReport, StorageType};
 
 pub fn block(block: &p::BlockProto) -> Block {

@@ -13,11 +13,7 @@ pub fn empty_token() -> TokenProto {
 }
 
 pub fn block(block: &Block) -> p::BlockProto {
-    p::BlockProto {
-        block_id: block.id.0 as u64,
-        gen_stamp: block.generation_stamp.0,
-        num_bytes: Some(block.num_bytes),
-    }
+    p::BlockProto { block_id: block.id.0 as u64, gen_stamp: block.generation_stamp.0, num_bytes: Some(block.num_bytes) }
 }
 
 pub fn extended_block(block: &ExtendedBlock) -> p::ExtendedBlockProto {

@@ -1,0 +1,147 @@
+//! The hand-made encoders against prost, over random views.
+
+use proptest::prelude::*;
+use prost::Message;
+use surus_proto::hadoop::hdfs::{
+    AddBlockResponseProto, DirectoryListingProto, GetBlockLocationsResponseProto, GetFileInfoResponseProto,
+    GetListingResponseProto, LocatedBlocksProto,
+};
+use surus_types::{
+    AdminState, Block, BlockId, DatanodeId, DatanodeStats, FileStatus, FileType, FsPermission, GenerationStamp,
+    InodeId, LocatedBlock, LocatedBlocks, Replica, StorageType,
+};
+use surus_wire::{encode, to_proto};
+
+const POOL: &str = "BP-1323532104-127.0.0.1-1796036548930";
+
+fn status<'a>(numbers: &[u64; 6], name: &'a [u8], owner: &'a str, group: &'a str) -> FileStatus<'a> {
+    let file_type = [FileType::Directory, FileType::File, FileType::Symlink][(numbers[0] % 3) as usize];
+    FileStatus {
+        file_type,
+        name,
+        length: numbers[1],
+        permission: FsPermission::from_wire(numbers[2] as u32),
+        owner,
+        group,
+        modification_time_ms: numbers[3] as i64,
+        access_time_ms: numbers[4] as i64,
+        symlink: name,
+        replication: numbers[5] as u16,
+        block_size: numbers[1] >> 3,
+        inode_id: InodeId(numbers[5]),
+        children: numbers[4] as u32 >> 1,
+        storage_policy: numbers[3] as u8,
+        flags: numbers[2] as u32 & 15,
+    }
+}
+
+fn datanode(n: u64) -> (DatanodeId, DatanodeStats) {
+    let id = DatanodeId {
+        ip_addr: format!("10.0.0.{}", n % 256),
+        host_name: format!("host{n}"),
+        uuid: format!("d17042f4-de84-461e-80e0-{n:012x}"),
+        xfer_port: n as u16,
+        info_port: 9864,
+        info_secure_port: (n % 2) as u16,
+        ipc_port: 9867,
+    };
+    let stats = DatanodeStats {
+        capacity: n,
+        dfs_used: n >> 3,
+        last_update_ms: n.rotate_left(7),
+        xceiver_count: n as u32,
+        num_blocks: 3,
+        ..DatanodeStats::default()
+    };
+    (id, stats)
+}
+
+fn replicas(nodes: &[(DatanodeId, DatanodeStats)]) -> Vec<Replica<'_>> {
+    nodes
+        .iter()
+        .map(|(datanode, stats)| Replica {
+            datanode,
+            stats,
+            admin_state: AdminState::EnteringMaintenance,
+            network_location: "/default-rack",
+            storage_uuid: &datanode.uuid,
+            storage_type: StorageType::Ssd,
+        })
+        .collect()
+}
+
+fn block(n: u64) -> Block {
+    Block { id: BlockId(n as i64), generation_stamp: GenerationStamp(1000 + n % 1000), num_bytes: n >> 2 }
+}
+
+proptest! {
+    #[test]
+    fn file_status_and_listing(
+        entries in prop::collection::vec((any::<[u64; 6]>(), prop::collection::vec(any::<u8>(), 0..300), "[a-z]{0,150}"), 0..6),
+        remaining: u32,
+    ) {
+        let statuses: Vec<_> = entries.iter().map(|(n, name, owner)| status(n, name, owner, "supergroup")).collect();
+        let mut out = Vec::new();
+        encode::put_directory_listing(&mut out, 1, |listing| {
+            statuses.iter().for_each(|status| listing.entry(status));
+            (remaining, ())
+        });
+        let expected = GetListingResponseProto {
+            dir_list: Some(DirectoryListingProto {
+                partial_listing: statuses.iter().map(to_proto::file_status).collect(),
+                remaining_entries: remaining,
+            }),
+        };
+        prop_assert_eq!(&out, &expected.encode_to_vec());
+        for status in &statuses {
+            let mut out = Vec::new();
+            encode::put_file_status(&mut out, 1, status);
+            prop_assert_eq!(out, GetFileInfoResponseProto { fs: Some(to_proto::file_status(status)) }.encode_to_vec());
+        }
+    }
+
+    #[test]
+    fn located_blocks(numbers in prop::collection::vec(any::<u64>(), 0..5), length: u64, flags: [bool; 3]) {
+        let nodes: Vec<_> = numbers.iter().map(|n| datanode(*n)).collect();
+        let replicas = replicas(&nodes);
+        let blocks: Vec<_> = numbers
+            .iter()
+            .enumerate()
+            .map(|(i, n)| LocatedBlock { block: block(*n), offset: *n, corrupt: flags[2], replicas: &replicas[i..] })
+            .collect();
+        let header = LocatedBlocks { file_length: length, under_construction: flags[0], last_block_complete: flags[1] };
+        let mut out = Vec::new();
+        encode::put_located_blocks(&mut out, 1, &header, POOL, |encoder| {
+            blocks.iter().for_each(|block| encoder.block(block));
+            if let Some(last) = blocks.last() {
+                encoder.last_block(last);
+            }
+        });
+        let proto = LocatedBlocksProto {
+            file_length: length,
+            blocks: blocks.iter().map(|block| to_proto::located_block(POOL, block)).collect(),
+            under_construction: flags[0],
+            last_block: blocks.last().map(|block| to_proto::located_block(POOL, block)),
+            is_last_block_complete: flags[1],
+            ..Default::default()
+        };
+        prop_assert_eq!(&out, &GetBlockLocationsResponseProto { locations: Some(proto.clone()) }.encode_to_vec());
+        if let Some(first) = blocks.first() {
+            let mut out = Vec::new();
+            encode::put_located_block(&mut out, 1, POOL, first);
+            prop_assert_eq!(out, AddBlockResponseProto { block: to_proto::located_block(POOL, first) }.encode_to_vec());
+        }
+        // A status with its blocks in the middle.
+        let status = status(&[1, 2, 3, 4, 5, 6], b"f", "root", "supergroup");
+        let mut out = Vec::new();
+        encode::put_located_file_status(&mut out, 1, &status, &header, POOL, |encoder| {
+            blocks.iter().for_each(|block| encoder.block(block));
+            if let Some(last) = blocks.last() {
+                encoder.last_block(last);
+            }
+        });
+        let mut expected = to_proto::file_status(&status);
+        expected.locations = Some(proto);
+        prop_assert_eq!(out, GetFileInfoResponseProto { fs: Some(expected) }.encode_to_vec());
+    }
+}
