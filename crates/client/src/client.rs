@@ -3,7 +3,9 @@
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
 
+use crate::lease::LeaseRenewer;
 use crate::namenode::{CLIENT_PROTOCOL, NameNodes, Repeat};
+use crate::read::Connections;
 use crate::status::{ContentSummary, FileStatus, Listing, QuotaUsage};
 use parking_lot::Mutex;
 use prost::Message;
@@ -28,6 +30,8 @@ pub(crate) struct Inner {
     pub config: ClientConfig,
     pub namenodes: NameNodes,
     pub client_name: String,
+    pub leases: LeaseRenewer,
+    pub connections: Connections,
     server_defaults: Mutex<Option<(Instant, ServerDefaults)>>,
 }
 
@@ -52,7 +56,14 @@ impl DfsClient {
     pub fn new(config: ClientConfig) -> Self {
         let namenodes = NameNodes::new(&config, CLIENT_PROTOCOL);
         let client_name = format!("DFSClient_NONMAPREDUCE_{}_1", rand::random::<i32>());
-        let inner = Inner { config, namenodes, client_name, server_defaults: Mutex::new(None) };
+        let inner = Inner {
+            leases: LeaseRenewer::new(client_name.clone()),
+            connections: Connections::default(),
+            config,
+            namenodes,
+            client_name,
+            server_defaults: Mutex::new(None),
+        };
         DfsClient { inner: Arc::new(inner) }
     }
 

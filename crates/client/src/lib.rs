@@ -6,8 +6,11 @@
 mod admin;
 mod client;
 mod config;
+mod datanode;
 mod error;
+mod lease;
 mod namenode;
+mod read;
 mod status;
 mod user;
 
@@ -16,5 +19,6 @@ pub use client::{DfsClient, ServerDefaults};
 pub use config::{ClientConfig, ReadConfig, ReplaceDatanode, ReplacePolicy, RetryConfig, WriteConfig};
 pub use error::{ClientError, Result, io_text};
 pub use namenode::{CLIENT_PROTOCOL, NameNodes, Repeat};
+pub use read::{Reader, is_block_missing};
 pub use status::{ContentSummary, FileStatus, Listing, QuotaUsage, TypeQuota};
 pub use user::{current_user, login_name, name_of_id};
