@@ -77,6 +77,10 @@ impl Namespace {
     /// # Errors
     /// The operation does not fit the state: see [`ApplyError`]. The state is unchanged then.
     pub fn apply(&mut self, op: &EditOp, txid: TxId) -> Result<Applied, ApplyError> {
+        self.blocks.set_last_txid(txid);
+        if self.has_detached() {
+            self.free_slice(ops::delete::FREED_PER_OPERATION);
+        }
         match op {
             EditOp::Mkdir { inode_id, path, timestamp, permission, acl, xattrs } => {
                 if !acl.is_empty() || !xattrs.is_empty() {
@@ -84,11 +88,21 @@ impl Namespace {
                 }
                 ops::mkdirs::apply(self, *inode_id, path, *timestamp, permission)
             }
-            EditOp::StartLogSegment | EditOp::EndLogSegment => Ok(Applied::default()),
-            _ => {
-                let _ = txid;
-                Err(ApplyError::Unsupported(op.name()))
+            EditOp::Delete { path, timestamp, .. } => ops::delete::apply(self, path, *timestamp, txid),
+            EditOp::RenameOld { src, dst, timestamp, .. } => {
+                ops::rename::apply(self, "OP_RENAME_OLD", src, dst, *timestamp, false, txid)
             }
+            EditOp::Rename { src, dst, timestamp, options, .. } => {
+                ops::rename::apply(self, "OP_RENAME", src, dst, *timestamp, options.overwrite, txid)
+            }
+            EditOp::ConcatDelete { target, sources, timestamp, .. } => {
+                ops::concat::apply(self, target, sources, *timestamp, txid)
+            }
+            EditOp::SetPermissions { src, permission } => ops::set_permission::apply(self, src, *permission),
+            EditOp::SetOwner { src, user, group } => ops::set_owner::apply(self, src, user.as_ref(), group.as_ref()),
+            EditOp::Times { path, mtime, atime } => ops::set_times::apply(self, path, *mtime, *atime),
+            EditOp::StartLogSegment | EditOp::EndLogSegment => Ok(Applied::default()),
+            _ => Err(ApplyError::Unsupported(op.name())),
         }
     }
 

@@ -9,6 +9,7 @@ extern crate alloc;
 pub mod apply;
 pub mod blocks;
 pub mod config;
+pub mod dump;
 pub mod edit_op;
 pub mod image;
 pub mod leases;
@@ -43,6 +44,7 @@ pub struct Namespace {
     pub last_inode_id: InodeId,
     /// A clock that never steps back (milliseconds), as last told: lease times of files opened by `apply` take it.
     pub now_ms: u64,
+    detached: ops::delete::Detached,
 }
 
 impl Namespace {
@@ -57,6 +59,7 @@ impl Namespace {
             blocks: blocks::BlockManager::default(),
             last_inode_id: InodeId::ROOT,
             now_ms: 0,
+            detached: ops::delete::Detached::default(),
         }
     }
 

@@ -105,17 +105,26 @@ impl Children {
         root
     }
 
-    /// Gives back all nodes below `root`.
-    pub(crate) fn clear(&mut self, root: u32) {
-        if root == NO_NODE {
-            return;
+    /// Takes the last leaf out of a tree that is being thrown away; returns the new root and the leaf's handles.
+    pub(crate) fn take_last_leaf(&mut self, node: u32) -> (u32, Vec<u32>) {
+        if !self.is_inner(node) {
+            let handles = self.leaf(node).to_vec();
+            self.release(node);
+            return (NO_NODE, handles);
         }
-        if self.is_inner(root) {
-            for i in 0..self.len(root) {
-                self.clear(self.entry(root, i)[0]);
-            }
+        let last = self.len(node) - 1;
+        let [child, first, count] = self.entry(node, last);
+        let (child, handles) = self.take_last_leaf(child);
+        if child != NO_NODE {
+            self.set_entry(node, last, [child, first, count - handles.len() as u32]);
+            return (node, handles);
         }
-        self.release(root);
+        self.remove_entry(node, last);
+        if self.len(node) > 0 {
+            return (node, handles);
+        }
+        self.release(node);
+        (NO_NODE, handles)
     }
 
     /// A cursor at the first child, or after `start_after` if it is not empty (whether or not that name exists).

@@ -425,7 +425,7 @@ impl Tree {
         match record.kind() {
             Some(InodeKind::Directory) => {
                 let row = *self.tables.directories.get(record.payload.0);
-                self.tables.children.clear(row.root);
+                debug_assert_eq!(row.root, NO_NODE);
                 *self.tables.directories.get_mut(record.payload.0) = DirectoryRecord::default();
                 self.free_directories.push(record.payload.0);
             }
@@ -444,13 +444,24 @@ impl Tree {
         self.free_inodes.push(handle.0);
     }
 
-    /// Cuts a detached directory's children loose, so that each can be freed by itself. Counters are left alone.
-    pub(crate) fn orphan_children(&mut self, directory: InodeHandle) -> Vec<InodeHandle> {
-        let all: Vec<InodeHandle> = self.inode(directory).children(b"").collect();
-        for &child in &all {
-            self.tables.inodes.get_mut(child.0).parent = NO_PARENT;
+    /// Cuts some children of a detached directory loose (a leaf of them, the last), so that each can be freed by itself.
+    /// Counters are left alone. Empty: none are left.
+    pub(crate) fn orphan_some_children(&mut self, directory: InodeHandle) -> Vec<u32> {
+        let record = *self.tables.inodes.get(directory.0);
+        if !record.is_directory() {
+            return Vec::new();
         }
-        all
+        let row = self.tables.directories.get_mut(record.payload.0);
+        if row.root == NO_NODE {
+            return Vec::new();
+        }
+        let (root, children) = self.tables.children.take_last_leaf(row.root);
+        row.root = root;
+        row.child_count -= children.len() as u32;
+        for &child in &children {
+            self.tables.inodes.get_mut(child).parent = NO_PARENT;
+        }
+        children
     }
 
     pub fn set_permission(&mut self, handle: InodeHandle, permission: FsPermission) {

@@ -1,0 +1,51 @@
+//! getContentSummary and getQuotaUsage: totals below a path, from the counters that every directory keeps.
+//! Source: `FSDirStatAndListingOp.getContentSummary`, `getQuotaUsage`, Hadoop 3.5.0.
+
+use crate::Namespace;
+use crate::permission::Wanted;
+use crate::plan::Env;
+use crate::resolve::{DirOp, Resolved};
+use crate::tree::InodeHandle;
+use surus_types::{ContentSummary, FsAction, HdfsError};
+
+/// The root has a namespace quota that never runs out. Source: `FSDirectory.createRoot`, Hadoop 3.5.0.
+pub const ROOT_NAMESPACE_QUOTA: i64 = i64::MAX;
+
+impl Namespace {
+    /// Totals of `src`. A superuser's answer needs no walk; others must be able to read every directory below.
+    ///
+    /// # Errors
+    /// `FileNotFoundException`, `AccessControlException`.
+    pub fn get_content_summary(&self, env: &Env<'_>, src: &str) -> Result<ContentSummary, HdfsError> {
+        let path = self.resolve(env, src, DirOp::ReadLink)?;
+        let handle = self.existing(&path, "File does not exist: ")?;
+        self.summary(env, &path, handle)
+    }
+
+    /// As the content summary, but for a directory with a quota nothing below it is looked at.
+    ///
+    /// # Errors
+    /// `FileNotFoundException`, `AccessControlException`.
+    pub fn get_quota_usage(&self, env: &Env<'_>, src: &str) -> Result<ContentSummary, HdfsError> {
+        let path = self.resolve(env, src, DirOp::ReadLink)?;
+        let handle = self.existing(&path, "File/Directory does not exist: ")?;
+        if path.is_root() { Ok(self.totals(handle)) } else { self.summary(env, &path, handle) }
+    }
+
+    fn summary(&self, env: &Env<'_>, path: &Resolved<'_>, handle: InodeHandle) -> Result<ContentSummary, HdfsError> {
+        self.check_permission(env, path, Wanted { subtree: Some(FsAction::READ_EXECUTE), ..Wanted::default() })?;
+        Ok(self.totals(handle))
+    }
+
+    fn totals(&self, handle: InodeHandle) -> ContentSummary {
+        let counts = self.tree.counts(handle);
+        ContentSummary {
+            length: counts.length,
+            file_count: counts.files,
+            directory_count: counts.directories,
+            quota: if handle == InodeHandle::ROOT { ROOT_NAMESPACE_QUOTA } else { -1 },
+            space_consumed: counts.space,
+            space_quota: -1,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! setTimes, and the access time that reading a file moves.
+//! Source: `FSDirAttrOp.setTimes`, Hadoop 3.5.0.
+
+use crate::Namespace;
+use crate::apply::{Applied, ApplyError};
+use crate::edit_op::EditOp;
+use crate::plan::{Env, Operation, Plan, Refusal};
+use crate::resolve::DirOp;
+use crate::tree::InodeHandle;
+use alloc::format;
+use surus_types::{FsAction, HdfsError};
+
+/// The request, in milliseconds since 1970. Negative: unchanged.
+#[derive(Clone, Copy, Debug)]
+pub struct SetTimes<'a> {
+    pub src: &'a str,
+    pub modification_time: i64,
+    pub access_time: i64,
+}
+
+impl Operation for SetTimes<'_> {
+    type Reply = ();
+
+    fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<()>, Refusal> {
+        let path = namespace.resolve(env, self.src, DirOp::Write)?;
+        namespace.check_path_access(env, &path, FsAction::WRITE)?;
+        if path.last.is_none() {
+            return Err(HdfsError::file_not_found(format!("File/Directory {} does not exist.", self.src)).into());
+        }
+        if self.modification_time < 0 && self.access_time < 0 {
+            return Ok(Plan::read(()));
+        }
+        let op = EditOp::Times { path: path.path.into(), mtime: self.modification_time, atime: self.access_time };
+        Ok(Plan::one(op, ()))
+    }
+}
+
+impl Namespace {
+    /// The operation that moves a file's access time to `now_ms`, when it lags by more than the configured precision.
+    pub fn plan_access_time(&self, file: InodeHandle, path: &str, now_ms: i64) -> Option<EditOp> {
+        let precision = self.config.access_time_precision_ms;
+        let lags = now_ms > self.tree.inode(file).access_time().saturating_add(precision);
+        (precision > 0 && lags).then(|| EditOp::Times { path: path.into(), mtime: -1, atime: now_ms })
+    }
+}
+
+/// OP_TIMES.
+///
+/// # Errors
+/// The path is missing.
+pub fn apply(namespace: &mut Namespace, path: &str, mtime: i64, atime: i64) -> Result<Applied, ApplyError> {
+    let handle = namespace.apply_lookup("OP_TIMES", path)?;
+    let inode = namespace.tree.inode(handle);
+    let mtime = if mtime < 0 { inode.modification_time() } else { mtime };
+    let atime = if atime < 0 { inode.access_time() } else { atime };
+    namespace.tree.set_times(handle, mtime, atime);
+    Ok(Applied::default())
+}
