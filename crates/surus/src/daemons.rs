@@ -24,8 +24,26 @@ enum NameNodeCommand {
     Help,
 }
 
+/// A command line that is refused.
+#[derive(Debug, PartialEq, Eq)]
+struct Refused {
+    text: String,
+    exit_code: u8,
+}
+
+impl Refused {
+    /// Hadoop shows its usage and ends with 0.
+    fn as_hadoop(text: impl Into<String>) -> Refused {
+        Refused { text: text.into(), exit_code: exit::OK }
+    }
+    /// What Hadoop would do, and Surus does not.
+    fn not_here(text: String) -> Refused {
+        Refused { text, exit_code: exit::FAILED }
+    }
+}
+
 /// Hadoop's start options, in any case. Source: `NameNode.java` (`parseArguments`), Hadoop 3.5.0.
-fn parse_namenode(arguments: &[String]) -> Result<NameNodeCommand, String> {
+fn parse_namenode(arguments: &[String]) -> Result<NameNodeCommand, Refused> {
     let lower = |word: &String| word.to_ascii_lowercase();
     let Some((first, rest)) = arguments.split_first() else { return Ok(NameNodeCommand::Run) };
     match lower(first).as_str() {
@@ -41,9 +59,14 @@ fn parse_namenode(arguments: &[String]) -> Result<NameNodeCommand, String> {
                     "-noninteractive" => interactive = false,
                     "-clusterid" => match words.next() {
                         Some(id) if !id.is_empty() && !id.starts_with('-') => cluster_id = Some(id.clone()),
-                        _ => return Err("Must specify a valid cluster ID after the -clusterid flag".to_string()),
+                        _ => {
+                            return Err(Refused::as_hadoop(
+                                "Must specify a valid cluster ID after the -clusterid flag",
+                            ));
+                        }
                     },
-                    _ => return Err(format!("namenode -format: unknown option {word}")),
+                    // Hadoop ignores it and formats; a mistyped -nonInteractive must not.
+                    _ => return Err(Refused::not_here(format!("namenode -format: unknown option {word}"))),
                 }
             }
             Ok(NameNodeCommand::Format { cluster_id, force, interactive })
@@ -59,8 +82,8 @@ fn parse_namenode(arguments: &[String]) -> Result<NameNodeCommand, String> {
         | "-metadataversion"
         | "-observer"
         | "-backup"
-        | "-checkpoint") => Err(format!("namenode {known}: Surus has this not yet")),
-        _ => Err(format!("namenode: unknown option {first}")),
+        | "-checkpoint") => Err(Refused::not_here(format!("namenode {known}: Surus has this not yet"))),
+        _ => Err(Refused::as_hadoop(format!("namenode: unknown option {first}"))),
     }
 }
 
@@ -73,8 +96,8 @@ pub fn namenode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
     let rest = conf_files::take_generic_options(&mut conf, arguments)?;
     match parse_namenode(&rest) {
         Err(problem) => {
-            eprintln!("surus: {problem}\n{NAMENODE_USAGE}");
-            Ok(exit::FAILED)
+            eprintln!("surus: {}\n{NAMENODE_USAGE}", problem.text);
+            Ok(problem.exit_code)
         }
         Ok(NameNodeCommand::Help) => {
             println!("{NAMENODE_USAGE}");
@@ -208,14 +231,18 @@ fn may_format(dir: &str, force: bool, interactive: bool) -> Result<bool> {
 
 /// `CID-` and a random UUID.
 fn new_cluster_id() -> String {
-    "CID-".to_string()
+    let n = u128::from_be_bytes(rand::random());
+    // Version 4, variant 1, as Java's UUID.randomUUID.
+    let n = n & !(0xf000 << 64) & !(0xc000 << 48) | 0x4000 << 64 | 0x8000 << 48;
+    let (a, b, c, d, e) = (n >> 96, n >> 80 & 0xffff, n >> 64 & 0xffff, n >> 48 & 0xffff, n & 0xffff_ffff_ffff);
+    format!("CID-{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(words: &[&str]) -> Result<NameNodeCommand, String> {
+    fn parse(words: &[&str]) -> Result<NameNodeCommand, Refused> {
         parse_namenode(&words.iter().map(|w| w.to_string()).collect::<Vec<_>>())
     }
 
@@ -228,6 +255,13 @@ mod tests {
         );
         assert!(parse(&["-format", "-clusterid"]).is_err());
         assert!(parse(&["-format", "-x"]).is_err());
-        assert!(parse(&["-zzz"]).is_err());
+        assert_eq!(parse(&["-zzz"]).unwrap_err().exit_code, exit::OK);
+        assert_eq!(parse(&["-upgrade"]).unwrap_err().exit_code, exit::FAILED);
+    }
+
+    #[test]
+    fn cluster_ids_are_uuids() {
+        let id = new_cluster_id();
+        assert_eq!((id.len(), &id[18..19], id.matches('-').count()), (40, "4", 5), "{id}");
     }
 }

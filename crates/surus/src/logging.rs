@@ -37,12 +37,16 @@ pub fn start(daemon: &str) -> io::Result<()> {
     };
     let level = LEVEL.get().cloned().or_else(|| std::env::var("HADOOP_LOGLEVEL").ok()).unwrap_or_default();
     let level = level.to_ascii_lowercase();
-    let filter = match level.as_str() {
-        "trace" | "debug" | "info" | "warn" | "error" | "off" => EnvFilter::new(level),
-        "fatal" => EnvFilter::new("error"),
-        "all" => EnvFilter::new("trace"),
-        _ => EnvFilter::new("info"),
+    let level = match level.as_str() {
+        "trace" | "debug" | "info" | "warn" | "error" | "off" => level.as_str(),
+        "fatal" => "error",
+        "all" => "trace",
+        _ => "info",
     };
+    // Hadoop's stock configuration sends the audit log nowhere; this variable is how it is turned on.
+    let audit = std::env::var("HDFS_AUDIT_LOGGER").is_ok_and(|v| !v.is_empty() && !v.contains("NullAppender"));
+    let audit = if audit { "info" } else { "off" };
+    let filter = EnvFilter::new(format!("{level},FSNamesystem.audit={audit}"));
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .event_format(HadoopLine)

@@ -1,0 +1,4 @@
+//! The binary as a user meets it: its words, its exit codes, its daemons as processes.
+
+mod command_line;
+mod launcher;
