@@ -1,8 +1,14 @@
 //! The settings of block management, by Hadoop's keys and with Hadoop's defaults. Times in milliseconds.
 
+use alloc::boxed::Box;
+
 /// Set once at start-up by the shell.
 #[derive(Clone, Debug)]
 pub struct BlockConfig {
+    /// The block pool id, as exception texts name blocks.
+    pub pool_id: Box<str>,
+    /// The NameNode's host name, as safe mode texts show it.
+    pub host_name: Box<str>,
     /// `dfs.namenode.replication.min`: live replicas that make a block complete.
     pub min_replication: u16,
     /// `dfs.namenode.safemode.replication.min`.
@@ -63,6 +69,8 @@ impl BlockConfig {
 impl Default for BlockConfig {
     fn default() -> Self {
         BlockConfig {
+            pool_id: "".into(),
+            host_name: "localhost".into(),
             min_replication: 1,
             safe_mode_replication: 1,
             safe_mode_threshold: 0.999,

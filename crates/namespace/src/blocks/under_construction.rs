@@ -183,6 +183,18 @@ impl BlockManager {
         }
     }
 
+    /// The block is to be cut: whoever recovers it next brings it to `to`.
+    pub(crate) fn prepare_truncate(&mut self, handle: BlockHandle, to: Block) {
+        self.table.row_mut(handle).set_state(BlockState::UnderRecovery);
+        self.open.entry(handle).or_default().recovery = Some(BlockRecovery {
+            id: to.generation_stamp,
+            truncate_to: Some(to),
+            primary: None,
+            tried: Vec::new(),
+            started_monotonic_ms: 0,
+        });
+    }
+
     /// DataNodes are to bring the block's replicas to one length. The work is handed out once `gate` is durable.
     pub(crate) fn start_recovery(
         &mut self,

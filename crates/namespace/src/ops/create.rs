@@ -1,0 +1,245 @@
+//! create: makes an open file and gives the client its lease; an existing file is replaced if asked to.
+//! Source: `FSDirWriteFileOp.startFile`, `FSNamesystem.startFileInt`, Hadoop 3.5.0.
+
+use super::mkdirs::plan_missing_parents;
+use super::recover_lease::RecoverLeaseOp;
+use crate::Namespace;
+use crate::apply::{Applied, ApplyError};
+use crate::edit_op::{AddClose, EditOp};
+use crate::plan::{Env, Operation, Plan, Refusal};
+use crate::resolve::{DirOp, Resolved, check_path_length, is_reserved, is_reserved_inodes, is_reserved_raw};
+use crate::tree::{FileLayout, NewInode, UnderConstruction};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use surus_types::{
+    ExceptionClass, FsAction, FsPermission, HdfsError, HdfsPath, InodeId, PermissionStatus, TxId,
+};
+
+/// Bits of `createFlag`.
+pub mod flag {
+    pub const CREATE: u32 = 0x01;
+    pub const OVERWRITE: u32 = 0x02;
+    pub const APPEND: u32 = 0x04;
+    pub const LAZY_PERSIST: u32 = 0x10;
+    pub const NEW_BLOCK: u32 = 0x20;
+    pub const SHOULD_REPLICATE: u32 = 0x80;
+}
+
+/// The request. The client's machine is the caller's address.
+#[derive(Clone, Copy, Debug)]
+pub struct Create<'a> {
+    pub src: &'a str,
+    /// The mode with the client's umask applied.
+    pub permission: FsPermission,
+    pub client_name: &'a str,
+    /// Bits of [`flag`].
+    pub flags: u32,
+    pub create_parent: bool,
+    pub replication: u32,
+    /// Bytes.
+    pub block_size: u64,
+    /// Empty: none.
+    pub ec_policy_name: &'a str,
+}
+
+/// The new file; its status is read from the tree once the operations are applied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CreateReply {
+    pub inode_id: InodeId,
+}
+
+impl Operation for Create<'_> {
+    type Reply = CreateReply;
+
+    fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<CreateReply>, Refusal> {
+        check_path_length("create", self.src)?;
+        self.check_name_and_flags()?;
+        namespace.check_safe_mode(env, format_args!("Cannot create file{}", self.src))?;
+        let path = namespace.resolve(env, self.src, DirOp::Create)?;
+        namespace.check_ancestor_access(env, &path, FsAction::WRITE)?;
+        self.check_target(namespace, env, &path)?;
+        namespace.verify_replication(&path.path, self.replication, Some(&env.caller.address))?;
+        let minimum = namespace.blocks.config.min_block_size;
+        if self.block_size < minimum {
+            return Err(HdfsError::io(format!(
+                "Specified block size {} is less than configured minimum value \
+                 dfs.namenode.fs-limits.min-block-size={minimum}",
+                self.block_size
+            ))
+            .into());
+        }
+        if path.last.is_none() {
+            namespace.verify_new_names(&path)?;
+        }
+        let mut ops = plan_missing_parents(namespace, env, &path);
+        let inode_id = InodeId(namespace.last_inode_id.0 + 1 + ops.len() as u64);
+        ops.push(self.add_op(namespace, env, &path, inode_id));
+        Ok(Plan::new(ops, CreateReply { inode_id }))
+    }
+}
+
+impl Create<'_> {
+    fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    fn check_name_and_flags(&self) -> Result<(), HdfsError> {
+        let src = self.src;
+        let reserved = is_reserved(src) && !is_reserved_raw(src) && !is_reserved_inodes(src);
+        if HdfsPath::parse(src).is_err() || reserved {
+            return Err(HdfsError::new(ExceptionClass::InvalidPath, format!("Invalid path name {src}")));
+        }
+        if self.has(flag::SHOULD_REPLICATE) && !self.ec_policy_name.is_empty() {
+            return Err(HdfsError::new(
+                ExceptionClass::HadoopIllegalArgument,
+                "SHOULD_REPLICATE flag and ecPolicyName are exclusive parameters. Set both is not allowed!",
+            ));
+        }
+        if !self.ec_policy_name.is_empty() {
+            return Err(HdfsError::new(
+                ExceptionClass::HadoopIllegalArgument,
+                format!(
+                    "Policy '{}' does not match any enabled erasure coding policies: []. An erasure coding policy can be \
+                     enabled by enableErasureCodingPolicy API.",
+                    self.ec_policy_name
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// What may be at the path already.
+    fn check_target(&self, namespace: &Namespace, env: &Env<'_>, path: &Resolved<'_>) -> Result<(), Refusal> {
+        let Some(last) = path.last else {
+            if !self.create_parent {
+                namespace.verify_parent_exists(path)?;
+            }
+            if !self.has(flag::CREATE) {
+                return Err(HdfsError::file_not_found(format!("Can't overwrite non-existent {}", path.path)).into());
+            }
+            return Ok(());
+        };
+        if namespace.tree.inode(last).is_directory() {
+            return Err(HdfsError::new(
+                ExceptionClass::FileAlreadyExists,
+                format!("{} already exists as a directory", path.path),
+            )
+            .into());
+        }
+        if self.has(flag::OVERWRITE) {
+            namespace.check_path_access(env, path, FsAction::WRITE)?;
+            return Ok(());
+        }
+        namespace.check_open_for(RecoverLeaseOp::CreateFile, env, last, &path.path, self.client_name)?;
+        Err(HdfsError::new(
+            ExceptionClass::FileAlreadyExists,
+            format!("{} for client {} already exists", path.path, env.caller.address),
+        )
+        .into())
+    }
+
+    fn add_op(&self, namespace: &Namespace, env: &Env<'_>, path: &Resolved<'_>, inode_id: InodeId) -> EditOp {
+        EditOp::Add(Box::new(AddClose {
+            inode_id,
+            path: path.path.as_ref().into(),
+            replication: self.replication as u16,
+            mtime: env.now_ms,
+            atime: env.now_ms,
+            block_size: self.block_size,
+            blocks: Vec::new(),
+            permission: PermissionStatus {
+                user: env.caller.user.clone(),
+                group: namespace.tree.inode(path.ancestor).group().clone(),
+                permission: self.permission,
+            },
+            acl: Vec::new(),
+            xattrs: Vec::new(),
+            client_name: self.client_name.into(),
+            client_machine: (&*env.caller.address).into(),
+            overwrite: self.has(flag::OVERWRITE),
+            storage_policy_id: if self.has(flag::LAZY_PERSIST) { LAZY_PERSIST_POLICY } else { 0 },
+            erasure_coding_policy_id: 0,
+            rpc: env.rpc.clone(),
+        }))
+    }
+}
+
+/// Source: `HdfsConstants.StoragePolicy.LAZY_PERSIST`, Hadoop 3.5.0.
+pub(super) const LAZY_PERSIST_POLICY: u8 = 15;
+
+impl Namespace {
+    /// Whether a file may have this many replicas. `client`: named in the text of create only.
+    ///
+    /// # Errors
+    /// `IOException`. Source: `BlockManager.verifyReplication`, Hadoop 3.5.0.
+    pub(super) fn verify_replication(&self, src: &str, wanted: u32, client: Option<&str>) -> Result<(), HdfsError> {
+        let config = &self.blocks.config;
+        let (min, max) = (u32::from(config.min_replication), u32::from(config.max_replication));
+        let problem = if wanted > max {
+            format!("exceeds maximum of {max}")
+        } else if wanted < min {
+            format!("is less than the required minimum of {min}")
+        } else {
+            return Ok(());
+        };
+        let client = client.map_or_else(Default::default, |c| format!(", clientName={c}"));
+        Err(HdfsError::io(format!("Requested replication factor of {wanted} {problem} for {src}{client}")))
+    }
+}
+
+/// OP_ADD: a new file, open for its writer.
+///
+/// # Errors
+/// The path is taken and nothing says to overwrite it, its parent is missing, or it names unsupported features.
+pub fn apply(namespace: &mut Namespace, op: &AddClose, txid: TxId) -> Result<Applied, ApplyError> {
+    const OP: &str = "OP_ADD";
+    if !op.acl.is_empty() || !op.xattrs.is_empty() || op.erasure_coding_policy_id != 0 {
+        return Err(ApplyError::Unsupported("OP_ADD with an ACL, extended attributes or erasure coding"));
+    }
+    let path = &*op.path;
+    let (parent, name) = namespace.apply_lookup_parent(OP, path)?;
+    if let Some(old) = namespace.tree.child(parent, name) {
+        if !op.overwrite || !namespace.tree.inode(old).is_file() {
+            return Err(ApplyError::other(OP, path, "the path exists"));
+        }
+        namespace.remove_file(old, txid);
+    }
+    let new = NewInode {
+        id: op.inode_id,
+        permission: &op.permission,
+        modification_time: op.mtime,
+        access_time: op.atime,
+    };
+    let layout = FileLayout {
+        preferred_block_size: op.block_size,
+        replication: op.replication,
+        storage_policy: op.storage_policy_id,
+        erasure_coding_policy: 0,
+    };
+    let file = namespace.tree.add_file(parent, name, &new, layout).map_err(|e| ApplyError::tree(OP, path, e))?;
+    namespace.tree.touch_directory(parent, op.mtime);
+    namespace.note_inode_id(op.inode_id);
+    let holder: Arc<str> = op.client_name.as_ref().into();
+    let writer = UnderConstruction::new(holder.clone(), op.client_machine.as_ref().into());
+    namespace.tree.set_under_construction(file, Some(writer));
+    namespace.leases.add(&holder, op.inode_id, namespace.now_ms);
+    namespace.apply_blocks(OP, path, file, &op.blocks, false, txid)?;
+    Ok(Applied::default())
+}
+
+impl Namespace {
+    /// Takes a file out of the tree with its lease and blocks; their replicas are deleted once `txid` is durable.
+    pub(crate) fn remove_file(&mut self, file: crate::InodeHandle, txid: TxId) {
+        let inode = self.tree.inode(file);
+        let (id, blocks) = (inode.id(), inode.blocks().to_vec());
+        self.leases.remove(id);
+        self.tree.detach(file);
+        for block in blocks {
+            self.blocks.remove(block, txid);
+        }
+        self.tree.free(file);
+        self.blocks.wake_lease_recovery(id);
+    }
+}

@@ -1,0 +1,221 @@
+//! getBlockLocations, getLocatedFileInfo and the locations of listings: where the blocks of a file are, nearest replica
+//! first. Views are lent one by one. Source: `FSDirStatAndListingOp.getBlockLocations`,
+//! `BlockManager.createLocatedBlocks`, Hadoop 3.5.0.
+
+use crate::Namespace;
+use crate::blocks::{BlockHandle, Random, StorageHandle};
+use crate::edit_op::EditOp;
+use crate::plan::Env;
+use crate::resolve::DirOp;
+use crate::tree::InodeHandle;
+use alloc::format;
+use alloc::vec::Vec;
+use surus_types::{
+    AdminState, ExceptionClass, FileStatus, FsAction, HdfsError, LocatedBlock, LocatedBlocks, Replica,
+};
+
+/// The request. Offset and length in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct GetBlockLocations<'a> {
+    pub src: &'a str,
+    pub offset: i64,
+    pub length: i64,
+}
+
+/// What a visitor is lent, in this order: the header, the blocks of the range, the last block of the file if it has one.
+#[derive(Clone, Copy, Debug)]
+pub enum BlockLocationsPart<'a> {
+    Header(LocatedBlocks),
+    Block(LocatedBlock<'a>),
+    LastBlock(LocatedBlock<'a>),
+}
+
+impl Namespace {
+    /// Lends the locations of the blocks in a range. The operation returned, if any, is to be logged and applied: the
+    /// file's access time is older than the precision.
+    ///
+    /// # Errors
+    /// No such file, no right to read it, a negative range; in safe mode a block without a replica.
+    pub fn get_block_locations(
+        &self,
+        env: &Env<'_>,
+        request: &GetBlockLocations<'_>,
+        visit: &mut dyn FnMut(BlockLocationsPart<'_>),
+    ) -> Result<Option<EditOp>, HdfsError> {
+        let src = request.src;
+        for (value, what) in [(request.offset, "offset"), (request.length, "length")] {
+            if value < 0 {
+                let text = format!("Negative {what} is not supported. File: {src}");
+                return Err(HdfsError::new(ExceptionClass::IllegalArgument, text));
+            }
+        }
+        let path = self.resolve(env, src, DirOp::Read)?;
+        let file = self.existing_file(&path)?;
+        self.check_path_access(env, &path, FsAction::READ)?;
+        let (offset, length) = (request.offset as u64, request.length as u64);
+        if self.blocks.safe_mode.is_on() && self.range(file, offset, length).any(|(b, _)| self.is_without_replica(b)) {
+            return Err(self.safe_mode_error(env, format_args!("Zero blocklocations for {src}")));
+        }
+        self.lend_block_locations(env, file, offset, length, visit);
+        let inode = self.tree.inode(file);
+        let precision = self.blocks.config.access_time_precision_ms;
+        let old = precision > 0 && env.now_ms > inode.access_time().saturating_add(precision);
+        Ok((old && !self.blocks.safe_mode.is_on()).then(|| EditOp::Times {
+            path: path.path.as_ref().into(),
+            mtime: -1,
+            atime: env.now_ms,
+        }))
+    }
+
+    /// Lends the status of `src` and, for a file, the locations of all its blocks.
+    ///
+    /// # Errors
+    /// The caller may not walk there, or not read the file.
+    pub fn get_located_file_info(
+        &self,
+        env: &Env<'_>,
+        src: &str,
+        visit_status: &mut dyn FnMut(Option<FileStatus<'_>>),
+        visit: &mut dyn FnMut(BlockLocationsPart<'_>),
+    ) -> Result<(), HdfsError> {
+        let path = self.resolve(env, src, DirOp::Read)?;
+        let Some(handle) = path.last else {
+            visit_status(None);
+            return Ok(());
+        };
+        let inode = self.tree.inode(handle);
+        if inode.is_file() {
+            self.check_path_access(env, &path, FsAction::READ)?;
+        }
+        visit_status(Some(inode.status(b"")));
+        if inode.is_file() {
+            self.lend_block_locations(env, handle, 0, u64::MAX, visit);
+        }
+        Ok(())
+    }
+
+    /// Lends the locations of the blocks of a file in a range: the part of a located listing, without any check.
+    pub fn lend_block_locations(
+        &self,
+        env: &Env<'_>,
+        file: InodeHandle,
+        offset: u64,
+        length: u64,
+        visit: &mut dyn FnMut(BlockLocationsPart<'_>),
+    ) {
+        let inode = self.tree.inode(file);
+        let mut random = Random::new(env.random);
+        let last = inode.blocks().last().copied();
+        let last_info = last.map(|b| self.blocks.info(b));
+        let last_complete = last_info.is_some_and(|i| i.state.is_complete());
+        let open_bytes = last_info.filter(|i| !i.state.is_complete()).map_or(0, |i| i.block.num_bytes);
+        visit(BlockLocationsPart::Header(LocatedBlocks {
+            file_length: inode.length() - open_bytes,
+            under_construction: inode.is_under_construction(),
+            last_block_complete: last_complete,
+        }));
+        let mut scratch = Scratch::default();
+        for (block, offset) in self.range(file, offset, length) {
+            self.lend_block(env, block, offset, &mut random, &mut scratch, |b| visit(BlockLocationsPart::Block(b)));
+        }
+        if let (Some(last), Some(info)) = (last, last_info) {
+            let offset = inode.length() - info.block.num_bytes;
+            self.lend_block(env, last, offset, &mut random, &mut scratch, |b| visit(BlockLocationsPart::LastBlock(b)));
+        }
+    }
+
+    /// The blocks that overlap a range, with their offsets: at least one if the range starts inside the file.
+    fn range(
+        &self,
+        file: InodeHandle,
+        offset: u64,
+        length: u64,
+    ) -> impl Iterator<Item = (BlockHandle, u64)> + '_ {
+        let end = offset.saturating_add(length);
+        let mut position = 0;
+        let with_offsets = self.tree.inode(file).blocks().iter().map(move |handle| {
+            let start = position;
+            position += self.blocks.block(*handle).num_bytes;
+            (*handle, start, position)
+        });
+        let mut first = true;
+        with_offsets
+            .skip_while(move |(_, _, block_end)| *block_end <= offset)
+            .take_while(move |(_, start, _)| core::mem::replace(&mut first, false) || *start < end)
+            .map(|(handle, start, _)| (handle, start))
+    }
+
+    fn lend_block(
+        &self,
+        env: &Env<'_>,
+        handle: BlockHandle,
+        offset: u64,
+        random: &mut Random,
+        scratch: &mut Scratch,
+        visit: impl FnOnce(LocatedBlock<'_>),
+    ) {
+        let corrupt = self.readable_replicas(handle, &mut scratch.storages);
+        self.sort_by_distance(env, random, &mut scratch.storages);
+        let replicas: Vec<Replica<'_>> =
+            scratch.storages.iter().map(|s| self.blocks.datanodes.replica(*s)).collect();
+        visit(LocatedBlock { block: self.blocks.block(handle), offset, corrupt, replicas: &replicas });
+    }
+
+    /// Fills `storages` with the replicas a reader may try: of an open block those expected, of others the good ones, or
+    /// the corrupt ones if no good one is left (`true` then).
+    fn readable_replicas(&self, handle: BlockHandle, storages: &mut Vec<StorageHandle>) -> bool {
+        let blocks = &self.blocks;
+        storages.clear();
+        if !blocks.info(handle).state.is_complete() {
+            storages.extend(blocks.expected_storages(handle));
+            storages.retain(|s| blocks.datanodes.is_live(*s));
+            return false;
+        }
+        blocks.for_each_replica(handle, |s| {
+            if blocks.datanodes.is_live(s) {
+                storages.push(s);
+            }
+        });
+        if !blocks.has_corrupt_replica(handle) {
+            return false;
+        }
+        let all_corrupt = !storages.is_empty() && storages.iter().all(|s| blocks.is_corrupt(handle, *s));
+        if !all_corrupt {
+            storages.retain(|s| !blocks.is_corrupt(handle, *s));
+        }
+        all_corrupt
+    }
+
+    fn is_without_replica(&self, handle: BlockHandle) -> bool {
+        let mut storages = Vec::new();
+        self.readable_replicas(handle, &mut storages);
+        storages.is_empty()
+    }
+
+    /// Nearest first: the caller's own host, then the others in random order; DataNodes that leave service and, if so
+    /// configured, silent ones last.
+    fn sort_by_distance(&self, env: &Env<'_>, random: &mut Random, storages: &mut [StorageHandle]) {
+        if storages.len() < 2 {
+            return;
+        }
+        for i in (1..storages.len()).rev() {
+            storages.swap(i, random.below(i as u64 + 1) as usize);
+        }
+        let nodes = &self.blocks.datanodes;
+        let config = &self.blocks.config;
+        storages.sort_by_key(|s| {
+            let handle = nodes.storage(*s).datanode;
+            let node = nodes.datanode(handle);
+            let leaving = node.admin_state != AdminState::Normal;
+            let silent = config.avoid_read_stale && nodes.is_stale(handle, env.monotonic_ms, config.stale_interval_ms);
+            let far = node.id.ip_addr != *env.caller.address;
+            (leaving, silent, far)
+        });
+    }
+}
+
+/// Reused from block to block.
+#[derive(Default)]
+struct Scratch {
+    storages: Vec<StorageHandle>,
+}

@@ -1,0 +1,105 @@
+//! Leases whose holders have been silent for longer than the hard limit: the NameNode takes them over and recovers their
+//! files by itself. Source: `LeaseManager.checkLeases`, Hadoop 3.5.0.
+
+use super::recover_lease::Release;
+use crate::Namespace;
+use crate::edit_op::EditOp;
+use crate::plan::{Env, Operation, Plan, Refusal, SoftEffect};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use surus_types::GenerationStamp;
+
+/// Files handled in one plan.
+const FILES_PER_PLAN: usize = 100;
+
+/// Run by the shell every `dfs.namenode.lease-recheck-interval-ms`. The reply is the number of files it did something for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LeaseExpiry;
+
+impl Operation for LeaseExpiry {
+    type Reply = usize;
+
+    fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<usize>, Refusal> {
+        let mut plan = Plan::read(0);
+        if namespace.blocks.safe_mode.is_on() {
+            return Ok(plan);
+        }
+        let limit = namespace.blocks.config.lease_hard_limit_ms;
+        let holder = internal_holder(env.now_ms);
+        let mut next_stamp = namespace.blocks.next_generation_stamp();
+        let expired: Vec<_> = namespace.leases.hard_expired(env.monotonic_ms, limit).collect();
+        for old in expired {
+            for id in namespace.leases.files_of(old) {
+                if plan.reply == FILES_PER_PLAN {
+                    return Ok(plan);
+                }
+                let Some(file) = namespace.tree.get(id) else { continue };
+                let Some(path) = namespace.tree.path_of(file) else { continue };
+                match namespace.plan_release(env, file, &path, Some(&holder)) {
+                    Ok(Release::Closed(ops)) => plan.ops.extend(ops),
+                    Ok(Release::Started { ops, soft }) => {
+                        plan.ops.extend(ops.into_iter().map(|op| with_stamp(op, next_stamp)));
+                        plan.soft.extend(soft.into_iter().map(|effect| effect_with_stamp(effect, next_stamp)));
+                        next_stamp.0 += 1;
+                    }
+                    // Nothing can be done for this one now.
+                    Ok(Release::UnderWay) | Err(_) => continue,
+                }
+                plan.reply += 1;
+            }
+        }
+        Ok(plan)
+    }
+}
+
+/// Several recoveries in one plan: each needs its own stamp.
+fn with_stamp(op: EditOp, stamp: GenerationStamp) -> EditOp {
+    match op {
+        EditOp::SetGenstampV2 { .. } => EditOp::SetGenstampV2 { generation_stamp: stamp },
+        other => other,
+    }
+}
+
+fn effect_with_stamp(effect: SoftEffect, stamp: GenerationStamp) -> SoftEffect {
+    match effect {
+        SoftEffect::StartBlockRecovery { block, truncate_to, .. } => SoftEffect::StartBlockRecovery {
+            block,
+            recovery_id: stamp,
+            truncate_to: truncate_to.map(|to| surus_types::Block { generation_stamp: stamp, ..to }),
+        },
+        other => other,
+    }
+}
+
+/// The lease holder that stands for the NameNode: `HDFS_NameNode-2026-11-30 10:52:38,694+0000`.
+pub fn internal_holder(now_ms: i64) -> String {
+    let (days, ms) = (now_ms.div_euclid(86_400_000), now_ms.rem_euclid(86_400_000));
+    let (year, month, day) = civil_date(days);
+    let (seconds, millis) = (ms / 1000, ms % 1000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("HDFS_NameNode-{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02},{millis:03}+0000")
+}
+
+/// Year, month and day of a day counted from 1970-01-01 (Howard Hinnant's algorithm).
+fn civil_date(days: i64) -> (i64, i64, i64) {
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day_of_year - (153 * shifted + 2) / 5 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::internal_holder;
+
+    #[test]
+    fn the_holder_looks_as_hadoop_logs_it() {
+        assert_eq!(internal_holder(1_796_035_958_694), "HDFS_NameNode-2026-11-30 10:52:38,694+0000");
+    }
+}
