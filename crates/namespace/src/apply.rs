@@ -102,6 +102,44 @@ impl Namespace {
             EditOp::SetOwner { src, user, group } => ops::set_owner::apply(self, src, user.as_ref(), group.as_ref()),
             EditOp::Times { path, mtime, atime } => ops::set_times::apply(self, path, *mtime, *atime),
             EditOp::StartLogSegment | EditOp::EndLogSegment => Ok(Applied::default()),
+            _ => self.apply_data(op, txid),
+        }
+    }
+
+    /// The operations on file data and block ids.
+    fn apply_data(&mut self, op: &EditOp, txid: TxId) -> Result<Applied, ApplyError> {
+        match op {
+            EditOp::Add(op) => ops::create::apply(self, op, txid),
+            EditOp::Close(op) => ops::complete::apply(self, op, txid),
+            EditOp::Append { path, client_name, client_machine, new_block, .. } => {
+                ops::append::apply(self, path, client_name, client_machine, *new_block)
+            }
+            EditOp::AddBlock { path, penultimate, last, .. } => ops::add_block::apply(self, path, *penultimate, *last),
+            EditOp::UpdateBlocks { path, blocks, .. } => {
+                ops::abandon_block::apply_update_blocks(self, path, blocks, txid)
+            }
+            EditOp::AllocateBlockId { block_id } => Ok(ops::add_block::apply_allocate_block_id(self, *block_id)),
+            EditOp::SetGenstampV1 { generation_stamp } => {
+                Ok(ops::add_block::apply_set_genstamp_v1(self, *generation_stamp))
+            }
+            EditOp::SetGenstampV2 { generation_stamp } => {
+                Ok(ops::add_block::apply_set_genstamp(self, *generation_stamp))
+            }
+            EditOp::Truncate { src, client_name, client_machine, new_length, timestamp, block } => {
+                let op = ops::truncate::TruncateOp {
+                    src,
+                    client_name,
+                    client_machine,
+                    new_length: *new_length,
+                    timestamp: *timestamp,
+                    block: *block,
+                };
+                ops::truncate::apply(self, &op, txid)
+            }
+            EditOp::SetReplication { path, replication } => ops::set_replication::apply(self, path, *replication),
+            EditOp::ReassignLease { path, new_holder, .. } => {
+                ops::recover_lease::apply_reassign_lease(self, path, new_holder)
+            }
             _ => Err(ApplyError::Unsupported(op.name())),
         }
     }

@@ -138,7 +138,10 @@ impl BlockManager {
         let row = self.table.row(handle);
         self.num_safe -= u64::from(row.has(table::FLAG_SAFE));
         self.num_complete -= u64::from(row.state().is_complete());
-        self.open.remove(&handle);
+        if self.open.remove(&handle).is_some() && self.active {
+            // A call that waits for it learns that the file is gone.
+            self.wake(WaitFor::MinReplication(block.id));
+        }
         self.table.remove(handle);
     }
 

@@ -215,18 +215,6 @@ impl BlockTable {
         &mut Arc::make_mut(&mut self.pages[index / ROWS_PER_PAGE])[index % ROWS_PER_PAGE]
     }
 
-    /// Gives a block another id (copy-on-truncate). `false`: the id is taken.
-    pub fn rename(&mut self, handle: BlockHandle, id: BlockId) -> bool {
-        if self.ids.get(id).is_some() {
-            return false;
-        }
-        let old = self.row(handle).id;
-        self.ids.remove(old);
-        self.ids.insert(id, handle.0);
-        self.row_mut(handle).id = id;
-        true
-    }
-
     pub fn len(&self) -> usize {
         self.len
     }
@@ -307,7 +295,6 @@ mod tests {
         assert_eq!(table.insert(block(2), InodeId(3), 1, BlockState::Committed), Some(a));
         assert_eq!(table.len(), 2);
         assert_eq!(table.handles_from(0).count(), 2);
-        assert!(table.rename(b, BlockId(99)) && table.find(BlockId(99)) == Some(b));
     }
 
     #[test]

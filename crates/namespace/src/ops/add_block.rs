@@ -9,7 +9,7 @@ use crate::edit_op::EditOp;
 use crate::plan::{Env, Operation, Plan, Refusal, SoftEffect, WaitFor};
 use alloc::format;
 use alloc::vec::Vec;
-use surus_types::{Block, ExceptionClass, HdfsError, InodeId, RpcIds, TxId};
+use surus_types::{Block, ExceptionClass, HdfsError, InodeId, RpcIds};
 
 /// Bits of the request's flags.
 pub const NO_LOCAL_WRITE: u32 = 1;
@@ -79,12 +79,7 @@ impl Operation for AddBlock<'_> {
         let ops = alloc::vec![
             EditOp::AllocateBlockId { block_id: block.id },
             EditOp::SetGenstampV2 { generation_stamp: block.generation_stamp },
-            EditOp::AddBlock {
-                path: file.path.as_str().into(),
-                penultimate: previous,
-                last: block,
-                rpc: RpcIds::NONE,
-            },
+            EditOp::AddBlock { path: file.path.as_str().into(), penultimate: previous, last: block, rpc: RpcIds::NONE },
         ];
         let effect = SoftEffect::ExpectReplicas {
             block: block.id,
@@ -136,7 +131,8 @@ impl AddBlock<'_> {
             )));
         }
         let offset = namespace.tree.inode(file.handle).length();
-        let storages = blocks.open_block(last).map_or_else(Vec::new, |o| o.expected.iter().map(|e| e.storage).collect());
+        let storages =
+            blocks.open_block(last).map_or_else(Vec::new, |o| o.expected.iter().map(|e| e.storage).collect());
         Ok(Situation::Retry(BlockLocation { block: info.block, offset, storages }))
     }
 
@@ -230,9 +226,7 @@ impl Namespace {
         match last.state {
             BlockState::Complete => return Ok(Some(last.block)),
             BlockState::UnderRecovery => {
-                return Err(HdfsError::io(format!(
-                    "Commit or complete block {said}, whereas it is under recovery."
-                )));
+                return Err(HdfsError::io(format!("Commit or complete block {said}, whereas it is under recovery.")));
             }
             BlockState::Committed | BlockState::UnderConstruction => {}
         }
@@ -261,7 +255,6 @@ pub fn apply(
     path: &str,
     penultimate: Option<Block>,
     last: Block,
-    _txid: TxId,
 ) -> Result<Applied, ApplyError> {
     const OP: &str = "OP_ADD_BLOCK";
     let file = namespace.apply_lookup(OP, path)?;

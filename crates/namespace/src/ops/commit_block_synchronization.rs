@@ -26,10 +26,8 @@ impl Operation for CommitBlockSynchronization<'_> {
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<()>, Refusal> {
         let name = namespace.extended(self.block);
-        namespace.check_safe_mode(
-            env,
-            format_args!("Cannot commitBlockSynchronization while in safe mode, block={name}"),
-        )?;
+        namespace
+            .check_safe_mode(env, format_args!("Cannot commitBlockSynchronization while in safe mode, block={name}"))?;
         let Some(handle) = namespace.blocks.find(self.block.id) else {
             if self.delete_block {
                 return Ok(Plan::read(()));
@@ -65,11 +63,7 @@ impl Operation for CommitBlockSynchronization<'_> {
         if !self.delete_block {
             // Copy-on-truncate: the block goes on under another id.
             id = recovery.and_then(|r| r.truncate_to).map_or(id, |to| to.id);
-            blocks.push(Block {
-                id,
-                generation_stamp: self.new_generation_stamp,
-                num_bytes: self.new_length,
-            });
+            blocks.push(Block { id, generation_stamp: self.new_generation_stamp, num_bytes: self.new_length });
         }
         let op = if self.close_file {
             namespace.close_op(inode, &path, blocks, env.now_ms)

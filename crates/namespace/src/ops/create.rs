@@ -13,9 +13,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use surus_types::{
-    ExceptionClass, FsAction, FsPermission, HdfsError, HdfsPath, InodeId, PermissionStatus, TxId,
-};
+use surus_types::{ExceptionClass, FsAction, FsPermission, HdfsError, HdfsPath, InodeId, PermissionStatus, TxId};
 
 /// Bits of `createFlag`.
 pub mod flag {
@@ -204,14 +202,10 @@ pub fn apply(namespace: &mut Namespace, op: &AddClose, txid: TxId) -> Result<App
         if !op.overwrite || !namespace.tree.inode(old).is_file() {
             return Err(ApplyError::other(OP, path, "the path exists"));
         }
-        namespace.remove_file(old, txid);
+        namespace.detach_and_free(old, txid);
     }
-    let new = NewInode {
-        id: op.inode_id,
-        permission: &op.permission,
-        modification_time: op.mtime,
-        access_time: op.atime,
-    };
+    let new =
+        NewInode { id: op.inode_id, permission: &op.permission, modification_time: op.mtime, access_time: op.atime };
     let layout = FileLayout {
         preferred_block_size: op.block_size,
         replication: op.replication,
@@ -227,19 +221,4 @@ pub fn apply(namespace: &mut Namespace, op: &AddClose, txid: TxId) -> Result<App
     namespace.leases.add(&holder, op.inode_id, namespace.now_ms);
     namespace.apply_blocks(OP, path, file, &op.blocks, false, txid)?;
     Ok(Applied::default())
-}
-
-impl Namespace {
-    /// Takes a file out of the tree with its lease and blocks; their replicas are deleted once `txid` is durable.
-    pub(crate) fn remove_file(&mut self, file: crate::InodeHandle, txid: TxId) {
-        let inode = self.tree.inode(file);
-        let (id, blocks) = (inode.id(), inode.blocks().to_vec());
-        self.leases.remove(id);
-        self.tree.detach(file);
-        for block in blocks {
-            self.blocks.remove(block, txid);
-        }
-        self.tree.free(file);
-        self.blocks.wake_lease_recovery(id);
-    }
 }

@@ -10,9 +10,7 @@ use crate::resolve::DirOp;
 use crate::tree::InodeHandle;
 use alloc::format;
 use alloc::vec::Vec;
-use surus_types::{
-    AdminState, ExceptionClass, FileStatus, FsAction, HdfsError, LocatedBlock, LocatedBlocks, Replica,
-};
+use surus_types::{AdminState, ExceptionClass, FileStatus, FsAction, HdfsError, LocatedBlock, LocatedBlocks, Replica};
 
 /// The request. Offset and length in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -125,12 +123,7 @@ impl Namespace {
     }
 
     /// The blocks that overlap a range, with their offsets: at least one if the range starts inside the file.
-    fn range(
-        &self,
-        file: InodeHandle,
-        offset: u64,
-        length: u64,
-    ) -> impl Iterator<Item = (BlockHandle, u64)> + '_ {
+    fn range(&self, file: InodeHandle, offset: u64, length: u64) -> impl Iterator<Item = (BlockHandle, u64)> + '_ {
         let end = offset.saturating_add(length);
         let mut position = 0;
         let with_offsets = self.tree.inode(file).blocks().iter().map(move |handle| {
@@ -156,8 +149,7 @@ impl Namespace {
     ) {
         let corrupt = self.readable_replicas(handle, &mut scratch.storages);
         self.sort_by_distance(env, random, &mut scratch.storages);
-        let replicas: Vec<Replica<'_>> =
-            scratch.storages.iter().map(|s| self.blocks.datanodes.replica(*s)).collect();
+        let replicas: Vec<Replica<'_>> = scratch.storages.iter().map(|s| self.blocks.datanodes.replica(*s)).collect();
         visit(LocatedBlock { block: self.blocks.block(handle), offset, corrupt, replicas: &replicas });
     }
 

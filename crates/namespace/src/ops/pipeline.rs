@@ -100,8 +100,7 @@ impl Operation for GetAdditionalDatanode<'_> {
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<BlockLocation>, Refusal> {
         let what = namespace.extended(self.block);
-        namespace
-            .check_safe_mode(env, format_args!("Cannot add datanode; src={}, blk={what}", self.src))?;
+        namespace.check_safe_mode(env, format_args!("Cannot add datanode; src={}, blk={what}", self.src))?;
         let file = namespace.open_file(env, self.src, self.file_id, self.client_name)?;
         let mut storages = namespace.storages_by_uuid(self.existing, self.existing_storages);
         let mut excluded = namespace.datanodes_by_uuid(self.excluded);

@@ -123,9 +123,7 @@ impl Namespace {
             Some(BlockState::UnderRecovery) => {
                 error(ExceptionClass::RecoveryInProgress, &format!("another recovery is in progress by {by}"))
             }
-            _ => {
-                error(ExceptionClass::AlreadyBeingCreated, &format!("this file lease is currently owned by {by}"))
-            }
+            _ => error(ExceptionClass::AlreadyBeingCreated, &format!("this file lease is currently owned by {by}")),
         }
         .into())
     }
@@ -173,15 +171,13 @@ impl Namespace {
         }
         let recovery = open.and_then(|o| o.recovery.as_ref());
         let timeout = self.blocks.config.block_recovery_timeout_ms;
-        if recovery.is_some_and(|r| {
-            r.primary.is_some() && env.monotonic_ms.saturating_sub(r.started_monotonic_ms) < timeout
-        }) {
+        if recovery
+            .is_some_and(|r| r.primary.is_some() && env.monotonic_ms.saturating_sub(r.started_monotonic_ms) < timeout)
+        {
             return Ok(Release::UnderWay);
         }
         let recovery_id = self.blocks.next_generation_stamp();
-        let truncate_to = recovery
-            .and_then(|r| r.truncate_to)
-            .map(|to| Block { generation_stamp: recovery_id, ..to });
+        let truncate_to = recovery.and_then(|r| r.truncate_to).map(|to| Block { generation_stamp: recovery_id, ..to });
         let mut ops = alloc::vec![EditOp::SetGenstampV2 { generation_stamp: recovery_id }];
         let holder = inode.under_construction().map_or("", |w| &w.client_name);
         if let Some(new_holder) = new_holder.filter(|n| *n != holder) {
@@ -207,11 +203,7 @@ impl Namespace {
 ///
 /// # Errors
 /// There is no such file, or it is not open.
-pub fn apply_reassign_lease(
-    namespace: &mut Namespace,
-    path: &str,
-    new_holder: &str,
-) -> Result<Applied, ApplyError> {
+pub fn apply_reassign_lease(namespace: &mut Namespace, path: &str, new_holder: &str) -> Result<Applied, ApplyError> {
     const OP: &str = "OP_REASSIGN_LEASE";
     let file = namespace.apply_lookup(OP, path)?;
     let inode = namespace.tree.inode(file);

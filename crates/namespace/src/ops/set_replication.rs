@@ -25,10 +25,7 @@ impl Operation for SetReplication<'_> {
         namespace.check_path_access(env, &path, FsAction::WRITE)?;
         match path.last {
             Some(last) if namespace.tree.inode(last).is_file() => Ok(Plan::one(
-                EditOp::SetReplication {
-                    path: path.path.as_ref().into(),
-                    replication: self.replication as u16,
-                },
+                EditOp::SetReplication { path: path.path.as_ref().into(), replication: self.replication as u16 },
                 true,
             )),
             _ => Ok(Plan::read(false)),

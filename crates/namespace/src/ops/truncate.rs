@@ -70,8 +70,7 @@ impl Operation for Truncate<'_> {
         let block = Block { generation_stamp, ..last };
         let ops = alloc::vec![EditOp::SetGenstampV2 { generation_stamp }, op(Some(block))];
         let truncate_to = Some(Block { num_bytes: kept, ..block });
-        let effect =
-            SoftEffect::StartBlockRecovery { block: last.id, recovery_id: generation_stamp, truncate_to };
+        let effect = SoftEffect::StartBlockRecovery { block: last.id, recovery_id: generation_stamp, truncate_to };
         Ok(Plan::new(ops, false).with(effect))
     }
 }
