@@ -11,7 +11,7 @@ pub fn raise_open_files() -> Option<String> {
     if limit.current < limit.maximum || (limit.maximum.is_none() && limit.current.is_some()) {
         let before = limit;
         limit.current = limit.maximum;
-        if setrlimit(Resource::Nofile, limit.clone()).is_err() {
+        if setrlimit(Resource::Nofile, limit).is_err() {
             limit = before;
         }
     }
