@@ -7,7 +7,7 @@ use surus_conf::{Configuration, SITE_FILES, keys};
 use surus_disk::{Disk, RealDisk};
 
 /// Largest site file that is read, in bytes.
-const SITE_FILE_BYTES_MAX: u64 = 16 << 20;
+pub const SITE_FILE_BYTES_MAX: u64 = 16 << 20;
 /// Where Surus keeps a file system of its own when nothing else is said, below the home directory.
 const DEFAULT_DIR: &str = ".surus";
 /// The file system that a client uses when no site file names one: that of `surus start`.

@@ -188,8 +188,18 @@ fn format(conf: &Configuration, cluster_id: Option<String>, force: bool, interac
             return Ok(exit::FAILED);
         }
     }
-    let _ = cluster_id;
-    bail!("the NameNode is not in this build")
+    format_name_directories(conf, cluster_id)?;
+    Ok(exit::OK)
+}
+
+/// Formats all name and edits directories of the configuration, whatever they hold.
+///
+/// # Errors
+/// Directories that cannot be written.
+pub fn format_name_directories(_conf: &Configuration, cluster_id: Option<String>) -> Result<()> {
+    let cluster_id = cluster_id.unwrap_or_else(new_cluster_id);
+    tracing::info!(target: "namenode.NameNode", "Formatting using clusterid: {cluster_id}");
+    bail!("the NameNode's format is not in this build")
 }
 
 /// Whether a name directory's `current` holds anything.

@@ -1,12 +1,17 @@
 //! `surus start`: NameNode, DataNode and WebHDFS in one process and one directory.
 
-use crate::{conf_files, daemons, logging};
+mod first_start;
+
+use crate::signals::Signals;
+use crate::{conf_files, daemons, exit, logging};
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use surus_conf::{Addr, Configuration, keys};
-use surus_disk::{Disk, RealDisk};
+use surus_disk::{Disk, LockGuard, RealDisk};
+use surus_namenode::{NameNode, NameNodeOptions};
 
 /// What error messages call the values that `surus start` sets.
 const SOURCE: &str = "surus start";
@@ -18,6 +23,8 @@ const NAME_BEING_FORMATTED: &str = "name.formatting";
 const FIRST_START: &str = "first-start";
 const DATA: &str = "data";
 const CONF: &str = "conf";
+/// Held while a process serves the directory.
+const LOCK: &str = "in_use.lock";
 
 #[derive(Args, Default)]
 pub struct StartArgs {
@@ -42,10 +49,62 @@ pub fn run(config: Option<&str>, arguments: &StartArgs) -> Result<u8> {
         .clone()
         .or_else(conf_files::surus_dir)
         .context("neither --dir, SURUS_DIR nor HOME says where the file system is to live")?;
-    let conf = configuration(config, &dir, arguments)?;
+    let dir = std::path::absolute(&dir).with_context(|| format!("--dir {}", dir.display()))?;
+    let mut conf = configuration(config, &dir, arguments)?;
     daemons::prepare("surus", &conf)?;
+    let mut signals = Signals::catch()?;
     check_directory(&dir)?;
-    bail!("the NameNode is not in this build")
+    RealDisk.create_dir_all(&dir)?;
+    let _lock = lock(&dir)?;
+    let user = surus_client::login_name();
+    first_start::format_if_new(&dir, &conf)?;
+    let namenode = NameNode::start(&conf, NameNodeOptions { own_datanode: true, user: user.clone() })?;
+    let host = conf.namenode_rpc_address()?.host;
+    let address = Addr { host, port: namenode.rpc_address().port() };
+    // Where the port was 0, the DataNode and the clients learn the one that was taken.
+    conf.set_from(keys::FS_DEFAULT_FS.name(), format!("hdfs://{address}"), SOURCE);
+    first_start::make_directories(&dir, &conf, &user)?;
+    warn_of_listeners(&conf)?;
+    print!("{}", welcome(&dir, &conf)?);
+    std::io::stdout().flush()?;
+    let signal = signals.wait();
+    tracing::info!("{}", signal.log_line());
+    namenode.stop();
+    Ok(exit::OK)
+}
+
+/// Keeps a second `surus start` out, also while the file system is being formatted.
+fn lock(dir: &Path) -> Result<Box<dyn LockGuard>> {
+    let content = format!("{}@{}", std::process::id(), logging::host_name());
+    RealDisk.lock(&dir.join(LOCK), &content).with_context(|| format!("{} is in use by another process", dir.display()))
+}
+
+/// Simple authentication believes any name a caller gives: say so where others can call.
+fn warn_of_listeners(conf: &Configuration) -> Result<()> {
+    let bind = conf.get(keys::DFS_NAMENODE_RPC_BIND_HOST)?.unwrap_or_default();
+    if !is_loopback(&bind) {
+        eprintln!(
+            "surus: listening on {bind}: with simple authentication every caller is whoever it says it is. \
+             Let only hosts reach these ports that you trust."
+        );
+    }
+    Ok(())
+}
+
+/// Addresses and three commands to try.
+fn welcome(dir: &Path, conf: &Configuration) -> Result<String> {
+    let uri = conf.get(keys::FS_DEFAULT_FS)?;
+    let web = conf.get(keys::DFS_NAMENODE_HTTP_ADDRESS)?;
+    let data = conf.get(keys::DFS_DATANODE_ADDRESS)?;
+    // A client finds this file system by itself when it is the default one and no other configuration is in the way.
+    let found = conf_files::conf_dir(None).is_some_and(|found| found == dir.join(CONF));
+    let fs = if found { String::new() } else { format!(" -fs {uri}") };
+    Ok(format!(
+        "Surus serves {uri}\n  directory  {}\n  WebHDFS    http://{web}/webhdfs/v1/\n  DataNode   {data}\n\
+         Try\n  surus dfs{fs} -put README.md /tmp/\n  surus dfs{fs} -ls /tmp\n  \
+         curl 'http://{web}/webhdfs/v1/tmp?op=LISTSTATUS'\nCtrl-C ends it.\n",
+        dir.display()
+    ))
 }
 
 /// The configuration: `--config`'s files where given (not `HADOOP_CONF_DIR`, which may be about another cluster), `-D`, and for the
@@ -107,7 +166,7 @@ fn check_directory(dir: &Path) -> Result<()> {
     if !RealDisk.exists(dir)? {
         return Ok(());
     }
-    let ours = [NAME, NAME_BEING_FORMATTED, FIRST_START, DATA, CONF];
+    let ours = [NAME, NAME_BEING_FORMATTED, FIRST_START, DATA, CONF, LOCK];
     let entries = RealDisk.list(dir)?;
     let is_formatted = entries.iter().any(|e| e.name == NAME);
     let stranger = entries.iter().find(|e| !ours.contains(&e.name.as_str()) || (e.name == DATA && !is_formatted));
