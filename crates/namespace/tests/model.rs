@@ -1,1 +1,401 @@
-//! Random operations against a naive model.
+//! Random operations against a naive model (a map of paths), then the recorded operations replayed into a fresh namespace:
+//! answers, trees and counters must agree, and replay must equal the live state. A failure prints its seed and shrinks.
+
+use crate::harness::Harness;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use surus_namespace::edit_op::{AddClose, RenameOptions};
+use surus_namespace::ops::delete::Delete;
+use surus_namespace::ops::mkdirs::Mkdirs;
+use surus_namespace::ops::rename::{Rename, Rename2};
+use surus_namespace::ops::set_owner::SetOwner;
+use surus_namespace::ops::set_permission::SetPermission;
+use surus_namespace::ops::set_times::SetTimes;
+use surus_namespace::tree::InodeKind;
+use surus_namespace::{
+    ApplyError, EditOp, ImageInode, ImageKind, ImageLoader, InodeHandle, Namespace, NamespaceConfig,
+};
+use surus_types::ExceptionClass as E;
+use surus_types::{Block, BlockId, FsPermission, GenerationStamp, HdfsError, InodeId, PermissionStatus, RpcIds, TxId};
+
+#[derive(Clone, Debug)]
+enum Step {
+    Mkdirs { path: String, mode: u16, create_parent: bool },
+    Put { path: String, length: u64 },
+    Delete { path: String, recursive: bool },
+    Rename { src: String, dst: String },
+    Rename2 { src: String, dst: String, overwrite: bool },
+    SetPermission { path: String, mode: u16 },
+    SetOwner { path: String, user: String },
+    SetTimes { path: String, mtime: i64 },
+}
+
+fn path() -> impl Strategy<Value = String> {
+    let name = prop::sample::select(vec!["a", "b", "c", "é"]);
+    prop::collection::vec(name, 1..5).prop_map(|names| format!("/{}", names.join("/")))
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (path(), 0u16..0o2000, any::<bool>())
+            .prop_map(|(path, mode, create_parent)| Step::Mkdirs { path, mode, create_parent }),
+        4 => (path(), 0u64..300).prop_map(|(path, length)| Step::Put { path, length }),
+        2 => (path(), any::<bool>()).prop_map(|(path, recursive)| Step::Delete { path, recursive }),
+        3 => (path(), path()).prop_map(|(src, dst)| Step::Rename { src, dst }),
+        3 => (path(), path(), any::<bool>())
+            .prop_map(|(src, dst, overwrite)| Step::Rename2 { src, dst, overwrite }),
+        1 => (path(), 0u16..0o2000).prop_map(|(path, mode)| Step::SetPermission { path, mode }),
+        1 => (path(), prop::sample::select(vec!["u", "v"]))
+            .prop_map(|(path, user)| Step::SetOwner { path, user: user.to_string() }),
+        1 => (path(), 0i64..2000).prop_map(|(path, mtime)| Step::SetTimes { path, mtime }),
+    ]
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Node {
+    /// `None`: a directory.
+    length: Option<u64>,
+    user: String,
+    mode: u16,
+    mtime: i64,
+}
+
+/// Everything by path; the root is `/`, other keys have no slash at the end.
+struct Model(BTreeMap<String, Node>);
+
+type Answer = Result<bool, E>;
+
+fn parent_of(path: &str) -> String {
+    match path.rfind('/') {
+        Some(0) | None => "/".into(),
+        Some(i) => path[..i].into(),
+    }
+}
+
+impl Model {
+    fn new() -> Self {
+        let root = Node { length: None, user: "root".into(), mode: 0o755, mtime: 0 };
+        Model(BTreeMap::from([("/".to_string(), root)]))
+    }
+    fn is_directory(&self, path: &str) -> bool {
+        self.0.get(path).is_some_and(|n| n.length.is_none())
+    }
+    fn below(&self, path: &str) -> Vec<String> {
+        let prefix = if path == "/" { "/".to_string() } else { format!("{path}/") };
+        self.0.keys().filter(|k| *k != "/" && k.starts_with(&prefix)).cloned().collect()
+    }
+    /// A file among the ancestors.
+    fn blocked(&self, path: &str) -> bool {
+        let mut at = parent_of(path);
+        while at != "/" {
+            if self.0.get(&at).is_some_and(|n| n.length.is_some()) {
+                return true;
+            }
+            at = parent_of(&at);
+        }
+        false
+    }
+    fn touch(&mut self, path: &str, now: i64) {
+        let node = self.0.get_mut(path).unwrap();
+        node.mtime = node.mtime.max(now);
+    }
+    fn remove(&mut self, path: &str) {
+        for key in self.below(path) {
+            self.0.remove(&key);
+        }
+        self.0.remove(path);
+    }
+    fn move_tree(&mut self, src: &str, dst: &str, now: i64) {
+        let mut keys = self.below(src);
+        keys.push(src.to_string());
+        for key in keys {
+            let node = self.0.remove(&key).unwrap();
+            self.0.insert(format!("{dst}{}", &key[src.len()..]), node);
+        }
+        self.touch(&parent_of(src), now);
+        self.touch(&parent_of(dst), now);
+    }
+
+    fn mkdirs(&mut self, path: &str, mode: u16, create_parent: bool, now: i64) -> Answer {
+        if self.blocked(path) {
+            return Err(E::ParentNotDirectory);
+        }
+        if self.0.contains_key(path) {
+            return if self.is_directory(path) { Ok(true) } else { Err(E::FileAlreadyExists) };
+        }
+        if !create_parent && !self.0.contains_key(&parent_of(path)) {
+            return Err(E::FileNotFound);
+        }
+        let mut missing = vec![path.to_string()];
+        while !self.0.contains_key(&parent_of(missing.last().unwrap())) {
+            missing.push(parent_of(missing.last().unwrap()));
+        }
+        for new in missing.iter().rev() {
+            let mode = if new == path { mode } else { mode & 0o777 | 0o300 };
+            self.0.insert(new.clone(), Node { length: None, user: "root".into(), mode, mtime: now });
+            self.touch(&parent_of(new), now);
+        }
+        Ok(true)
+    }
+
+    fn delete(&mut self, path: &str, recursive: bool, now: i64) -> Answer {
+        if self.blocked(path) {
+            return Err(E::AccessControl);
+        }
+        if !self.0.contains_key(path) {
+            return Ok(false);
+        }
+        if !recursive && !self.below(path).is_empty() {
+            return Err(E::PathIsNotEmptyDirectory);
+        }
+        self.remove(path);
+        self.touch(&parent_of(path), now);
+        Ok(true)
+    }
+
+    fn rename(&mut self, src: &str, dst: &str, now: i64) -> Answer {
+        if self.blocked(src) {
+            return Err(E::AccessControl);
+        }
+        if self.blocked(dst) {
+            return Err(E::ParentNotDirectory);
+        }
+        let dst = if self.is_directory(dst) { format!("{dst}{}", &src[src.rfind('/').unwrap()..]) } else { dst.into() };
+        let fits = self.0.contains_key(src) && !dst.starts_with(&format!("{src}/"));
+        if fits && src == dst {
+            return Ok(true);
+        }
+        if !fits || self.0.contains_key(&dst) || !self.0.contains_key(&parent_of(&dst)) {
+            return Ok(false);
+        }
+        self.move_tree(src, &dst, now);
+        Ok(true)
+    }
+
+    fn rename2(&mut self, src: &str, dst: &str, overwrite: bool, now: i64) -> Answer {
+        if self.blocked(src) {
+            return Err(E::AccessControl);
+        }
+        if self.blocked(dst) {
+            return Err(E::ParentNotDirectory);
+        }
+        if !self.0.contains_key(src) {
+            return Err(E::FileNotFound);
+        }
+        if src == dst {
+            return Err(E::FileAlreadyExists);
+        }
+        if dst.starts_with(&format!("{src}/")) {
+            return Err(E::Io);
+        }
+        if self.0.contains_key(dst) {
+            if self.is_directory(src) != self.is_directory(dst) {
+                return Err(E::Io);
+            }
+            if !overwrite {
+                return Err(E::FileAlreadyExists);
+            }
+            if !self.below(dst).is_empty() {
+                return Err(E::Io);
+            }
+        }
+        if !self.0.contains_key(&parent_of(dst)) {
+            return Err(E::FileNotFound);
+        }
+        self.0.remove(dst);
+        self.move_tree(src, dst, now);
+        Ok(true)
+    }
+
+    fn change(&mut self, path: &str, change: impl FnOnce(&mut Node)) -> Answer {
+        if self.blocked(path) {
+            return Err(E::AccessControl);
+        }
+        change(self.0.get_mut(path).ok_or(E::FileNotFound)?);
+        Ok(true)
+    }
+
+    fn step(&mut self, step: &Step, now: i64) -> Answer {
+        match step {
+            Step::Mkdirs { path, mode, create_parent } => self.mkdirs(path, *mode, *create_parent, now),
+            Step::Put { path, length } => {
+                let parent = parent_of(path);
+                if !self.is_directory(&parent) || self.0.contains_key(path) {
+                    return Ok(false);
+                }
+                let node = Node { length: Some(*length), user: "root".into(), mode: 0o644, mtime: now };
+                self.0.insert(path.clone(), node);
+                self.touch(&parent, now);
+                Ok(true)
+            }
+            Step::Delete { path, recursive } => self.delete(path, *recursive, now),
+            Step::Rename { src, dst } => self.rename(src, dst, now),
+            Step::Rename2 { src, dst, overwrite } => self.rename2(src, dst, *overwrite, now),
+            Step::SetPermission { path, mode } => self.change(path, |node| node.mode = *mode),
+            Step::SetOwner { path, user } => self.change(path, |node| node.user = user.clone()),
+            Step::SetTimes { path, mtime } => self.change(path, |node| node.mtime = *mtime),
+        }
+    }
+}
+
+/// A closed file by the raw operations of the log: `blocks` writes what plans them.
+fn put(h: &mut Harness, path: &str, length: u64) -> Result<bool, HdfsError> {
+    let parent = h.namespace.tree.lookup(&parent_of(path));
+    let fits =
+        parent.is_some_and(|p| h.namespace.tree.inode(p).is_directory()) && h.namespace.tree.lookup(path).is_none();
+    if !fits {
+        return Ok(false);
+    }
+    let permission =
+        PermissionStatus { user: "root".into(), group: "supergroup".into(), permission: FsPermission(0o644) };
+    let number = h.log.len() as i64;
+    let blocks: Vec<Block> = (0..length.div_ceil(100))
+        .map(|i| Block {
+            id: BlockId((1 << 30) + number * 100 + i as i64),
+            generation_stamp: GenerationStamp(1001),
+            num_bytes: (length - i * 100).min(100),
+        })
+        .collect();
+    let add = AddClose {
+        inode_id: InodeId(h.namespace.last_inode_id.0 + 1),
+        path: path.into(),
+        replication: 2,
+        mtime: h.now_ms,
+        atime: h.now_ms,
+        block_size: 100,
+        blocks: Vec::new(),
+        permission,
+        acl: Vec::new(),
+        xattrs: Vec::new(),
+        client_name: "client".into(),
+        client_machine: "machine".into(),
+        overwrite: false,
+        storage_policy_id: 0,
+        erasure_coding_policy_id: 0,
+        rpc: RpcIds::NONE,
+    };
+    let close = AddClose { blocks, client_name: "".into(), client_machine: "".into(), ..add.clone() };
+    for op in [EditOp::Add(Box::new(add)), EditOp::Close(Box::new(close))] {
+        h.log.push(op);
+        let txid = TxId(h.log.len() as u64);
+        h.namespace.apply(&h.log[h.log.len() - 1], txid).expect("a file of the log");
+    }
+    Ok(true)
+}
+
+fn run(h: &mut Harness, step: &Step) -> Answer {
+    let done = |result: Result<(), HdfsError>| result.map(|()| true);
+    let result = match step {
+        Step::Mkdirs { path, mode, create_parent } => {
+            h.run(&Mkdirs { src: path, permission: FsPermission(*mode), unmasked: None, create_parent: *create_parent })
+        }
+        Step::Put { path, length } => put(h, path, *length),
+        Step::Delete { path, recursive } => h.run(&Delete { src: path, recursive: *recursive }),
+        Step::Rename { src, dst } => h.run(&Rename { src, dst }),
+        Step::Rename2 { src, dst, overwrite } => {
+            let options = RenameOptions { overwrite: *overwrite, to_trash: false };
+            done(h.run(&Rename2 { src, dst, options }))
+        }
+        Step::SetPermission { path, mode } => {
+            done(h.run(&SetPermission { src: path, permission: FsPermission(*mode) }))
+        }
+        Step::SetOwner { path, user } => done(h.run(&SetOwner { src: path, user: Some(user), group: None })),
+        Step::SetTimes { path, mtime } => {
+            done(h.run(&SetTimes { src: path, modification_time: *mtime, access_time: -1 }))
+        }
+    };
+    result.map_err(|error| error.class)
+}
+
+fn config() -> NamespaceConfig {
+    NamespaceConfig { fs_owner: "root".into(), ..NamespaceConfig::default() }
+}
+
+/// The namespace's tree in the model's form.
+fn tree_of(namespace: &Namespace) -> BTreeMap<String, Node> {
+    let image = namespace.freeze();
+    let node = |inode: surus_namespace::InodeView<'_>| Node {
+        length: inode.is_file().then(|| inode.length()),
+        user: inode.user().to_string(),
+        mode: inode.permission().0,
+        mtime: inode.modification_time(),
+    };
+    image.inodes().map(|inode| (namespace.tree.path_of(inode.handle()).unwrap(), node(inode))).collect()
+}
+
+fn check_counts(namespace: &Namespace, model: &Model) -> Result<(), TestCaseError> {
+    for (path, node) in &model.0 {
+        let handle = namespace.tree.lookup(path).unwrap();
+        let counts = namespace.tree.counts(handle);
+        let below: Vec<&Node> = model.below(path).iter().map(|p| &model.0[p]).chain([node]).collect();
+        let files: Vec<u64> = below.iter().filter_map(|n| n.length).collect();
+        let got = (counts.files, counts.directories, counts.length, counts.space);
+        let length = files.iter().sum::<u64>();
+        prop_assert_eq!(got, (files.len() as u64, (below.len() - files.len()) as u64, length, 2 * length), "{}", path);
+    }
+    Ok(())
+}
+
+/// Writes every inode through the image interface into a loader.
+fn through_image(namespace: &Namespace) -> Namespace {
+    let image = namespace.freeze();
+    let mut loader = ImageLoader::new(config(), image.last_inode_id, image.ids);
+    for inode in image.inodes() {
+        let blocks: Vec<Block> = inode.blocks().iter().map(|&b| image.block(b)).collect();
+        let kind = match inode.kind() {
+            InodeKind::Directory => ImageKind::Directory { namespace_quota: -1, space_quota: -1 },
+            InodeKind::File => ImageKind::File {
+                layout: inode.layout(),
+                blocks: &blocks,
+                under_construction: inode.under_construction().map(|uc| (&*uc.client_name, &*uc.client_machine)),
+            },
+            InodeKind::Symlink => ImageKind::Symlink { target: inode.symlink_target() },
+        };
+        let entry = ImageInode {
+            id: inode.id(),
+            name: inode.name(),
+            permission: &inode.permission_status(),
+            modification_time: inode.modification_time(),
+            access_time: inode.access_time(),
+            kind,
+        };
+        loader.push_inode(&entry).unwrap();
+    }
+    for (directory, children) in image.directories() {
+        loader.push_directory(directory.id(), children.map(|h| image.inode(h).id())).unwrap();
+    }
+    loader.finish().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn model_live_replay_and_image_agree(steps in prop::collection::vec(step(), 1..120)) {
+        let mut h = Harness::new(Namespace::new(config()));
+        let mut model = Model::new();
+        let mut frozen = None;
+        for (i, step) in steps.iter().enumerate() {
+            h.now_ms = 1000 + i as i64;
+            let expected = model.step(step, h.now_ms);
+            prop_assert_eq!(run(&mut h, step), expected, "step {}: {:?}", i, step);
+            if i == steps.len() / 2 {
+                frozen = Some((h.namespace.freeze(), h.namespace.dump()));
+            }
+        }
+        prop_assert_eq!(&tree_of(&h.namespace), &model.0);
+        check_counts(&h.namespace, &model)?;
+        let mut replayed = Namespace::new(config());
+        for (i, op) in h.log.iter().enumerate() {
+            replayed.apply(op, TxId(i as u64 + 1)).map_err(|e: ApplyError| TestCaseError::fail(e.to_string()))?;
+        }
+        let dump = h.namespace.dump();
+        prop_assert_eq!(&replayed.dump(), &dump);
+        prop_assert_eq!(&through_image(&h.namespace).dump(), &dump);
+        // What a checkpoint froze half-way is still what it was.
+        let (image, then) = frozen.unwrap();
+        prop_assert_eq!(image.inodes().count(), then.lines().filter(|line| line.starts_with('/')).count());
+        prop_assert!(!h.namespace.has_detached());
+        prop_assert_eq!(h.namespace.num_inodes(), model.0.len() as u64);
+        prop_assert_eq!(h.namespace.tree.lookup("/"), Some(InodeHandle::ROOT));
+    }
+}

@@ -3,75 +3,32 @@
 
 mod arena;
 mod children;
+mod files;
 mod handles;
 mod id_index;
 mod inode;
 mod intern;
 mod pages;
+mod tables;
 
 pub use children::{ChildIter, compare_names};
 pub use handles::InodeHandle;
 pub use inode::{InodeKind, InodeView, UnderConstruction};
 pub use intern::FileLayout;
-
-#[expect(unused_imports)]
-pub(crate) use pages::Paged as PagedTable;
+pub use tables::{Counts, Tables};
 
 use crate::blocks::BlockHandle;
-use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use arena::{Lists, Names};
-use children::{Children, NO_NODE, NameOf};
+use arena::Names;
+use children::{NO_NODE, NameOf};
 use core::fmt;
 use id_index::IdIndex;
-use inode::{BlockForm, InodeRecord, NO_PARENT};
+use inode::{InodeRecord, NO_PARENT};
 use intern::Interned;
 use pages::Paged;
 use surus_types::{FsPermission, InodeId, PermissionStatus};
-
-/// Everything about the tree that an fsimage holds. Cloning it copies page pointers, not pages.
-#[derive(Clone, Default)]
-pub struct Tables {
-    inodes: Paged<InodeRecord>,
-    directories: Paged<DirectoryRecord>,
-    names: Names,
-    children: Children,
-    block_lists: Lists<BlockHandle>,
-    interned: Arc<Interned>,
-    under_construction: Arc<BTreeMap<InodeHandle, UnderConstruction>>,
-    symlinks: Arc<BTreeMap<InodeHandle, Box<[u8]>>>,
-}
-
-/// A directory's row: its children, and the totals below it (itself not counted).
-#[derive(Clone, Copy)]
-struct DirectoryRecord {
-    length: u64,
-    space: u64,
-    files: u32,
-    directories: u32,
-    root: u32,
-    child_count: u32,
-}
-
-impl Default for DirectoryRecord {
-    fn default() -> Self {
-        DirectoryRecord { length: 0, space: 0, files: 0, directories: 0, root: NO_NODE, child_count: 0 }
-    }
-}
-
-/// Totals of a subtree, its top included.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counts {
-    pub files: u64,
-    pub directories: u64,
-    /// Bytes of all files.
-    pub length: u64,
-    /// Bytes times replication; a block being written counts in full.
-    pub space: u64,
-}
+use tables::DirectoryRecord;
 
 /// What every new inode has.
 #[derive(Clone, Debug)]
@@ -104,119 +61,6 @@ impl fmt::Display for TreeError {
     }
 }
 
-impl Tables {
-    /// The inode at `handle`.
-    #[inline]
-    pub fn inode(&self, handle: InodeHandle) -> InodeView<'_> {
-        InodeView { tables: self, record: self.inodes.get(handle.0), handle }
-    }
-
-    /// The child of `directory` called `name`; `None` too when `directory` is none.
-    pub fn child(&self, directory: InodeHandle, name: &[u8]) -> Option<InodeHandle> {
-        let record = self.inodes.get(directory.0);
-        if !record.is_directory() {
-            return None;
-        }
-        self.children.find(self.directories.get(record.payload.0).root, name, self)
-    }
-
-    /// The inode at an absolute path, without any check. Empty components are skipped.
-    pub fn lookup(&self, path: &str) -> Option<InodeHandle> {
-        let mut at = InodeHandle::ROOT;
-        for component in path.strip_prefix('/')?.split('/') {
-            if !component.is_empty() {
-                at = self.child(at, component.as_bytes())?;
-            }
-        }
-        Some(at)
-    }
-
-    /// The absolute path of an inode; `None` when it lies in a detached subtree.
-    pub fn path_of(&self, handle: InodeHandle) -> Option<String> {
-        let mut chain = Vec::new();
-        let mut at = handle;
-        while at != InodeHandle::ROOT {
-            let view = self.inode(at);
-            chain.push(view.name());
-            at = view.parent()?;
-        }
-        let mut path = String::new();
-        for name in chain.iter().rev() {
-            path.push('/');
-            path.push_str(&String::from_utf8_lossy(name));
-        }
-        if path.is_empty() {
-            path.push('/');
-        }
-        Some(path)
-    }
-
-    /// Whether the inode can still be reached from the root.
-    pub fn is_attached(&self, handle: InodeHandle) -> bool {
-        let mut at = handle;
-        while let Some(parent) = self.inode(at).parent() {
-            at = parent;
-        }
-        at == InodeHandle::ROOT
-    }
-
-    /// Whether `handle` is `ancestor` or lies below it.
-    pub fn is_below(&self, handle: InodeHandle, ancestor: InodeHandle) -> bool {
-        let mut at = Some(handle);
-        while let Some(h) = at {
-            if h == ancestor {
-                return true;
-            }
-            at = self.inode(h).parent();
-        }
-        false
-    }
-
-    /// Totals of a subtree, its top included.
-    pub fn counts(&self, handle: InodeHandle) -> Counts {
-        let view = self.inode(handle);
-        match view.kind() {
-            InodeKind::Directory => {
-                let row = self.directories.get(view.record.payload.0);
-                Counts {
-                    files: u64::from(row.files),
-                    directories: u64::from(row.directories) + 1,
-                    length: row.length,
-                    space: row.space,
-                }
-            }
-            InodeKind::File => Counts { files: 1, directories: 0, length: view.length(), space: view.space_consumed() },
-            InodeKind::Symlink => Counts::default(),
-        }
-    }
-
-    /// Files being written, by handle. Those of detached subtrees are among them until they are freed.
-    pub fn files_under_construction(&self) -> impl Iterator<Item = (InodeHandle, &UnderConstruction)> {
-        self.under_construction.iter().map(|(&handle, uc)| (handle, uc))
-    }
-
-    /// Inodes that can be reached from the root, itself included.
-    pub fn num_attached(&self) -> u64 {
-        let counts = self.counts(InodeHandle::ROOT);
-        let symlinks = self.symlinks.keys().filter(|&&handle| self.is_attached(handle)).count();
-        counts.files + counts.directories + symlinks as u64
-    }
-
-    fn child_iter(&self, record: &InodeRecord, start_after: &[u8]) -> ChildIter<'_> {
-        let root = if record.is_directory() { self.directories.get(record.payload.0).root } else { NO_NODE };
-        self.children.iter(root, start_after, self)
-    }
-
-    /// Bytes of all tables, for the memory bench.
-    pub fn bytes(&self) -> usize {
-        self.inodes.bytes()
-            + self.directories.bytes()
-            + self.names.bytes()
-            + self.children.bytes()
-            + self.block_lists.bytes()
-    }
-}
-
 /// The inode part alone answers for names, so that nodes can change while they are searched.
 struct NameTables<'a> {
     inodes: &'a Paged<InodeRecord>,
@@ -227,12 +71,6 @@ impl NameOf for NameTables<'_> {
         self.names.get(self.inodes.get(handle.0).name)
     }
 }
-impl NameOf for Tables {
-    fn name_of(&self, handle: InodeHandle) -> &[u8] {
-        self.names.get(self.inodes.get(handle.0).name)
-    }
-}
-
 /// The live tree: the tables, and what finds and recycles their rows.
 pub struct Tree {
     tables: Tables,
@@ -489,89 +327,6 @@ impl Tree {
         }
     }
 
-    /// Changes a file's layout, and the counters when the replication changes.
-    pub fn set_layout(&mut self, handle: InodeHandle, layout: FileLayout) {
-        let at = Interned::file_layout(&mut self.tables.interned, layout);
-        if self.tables.inodes.get(handle.0).parent == NO_PARENT {
-            self.tables.inodes.get_mut(handle.0).layout = at;
-            return;
-        }
-        let before = self.counts(handle);
-        self.tables.inodes.get_mut(handle.0).layout = at;
-        self.recharge(handle, before);
-    }
-
-    pub fn set_replication(&mut self, handle: InodeHandle, replication: u16) {
-        let layout = self.inode(handle).layout();
-        self.set_layout(handle, FileLayout { replication, ..layout });
-    }
-
-    /// Replaces a file's block list. [`Tree::set_file_size`] follows.
-    pub fn set_blocks(&mut self, handle: InodeHandle, blocks: &[BlockHandle]) {
-        self.drop_block_list(handle);
-        let form = match blocks {
-            [] => BlockForm::None,
-            &[one] => BlockForm::One(one),
-            many => BlockForm::Many(self.tables.block_lists.insert(many)),
-        };
-        self.tables.inodes.get_mut(handle.0).set_block_form(form);
-    }
-
-    /// Adds a block at the end. [`Tree::set_file_size`] follows.
-    pub fn push_block(&mut self, handle: InodeHandle, block: BlockHandle) {
-        match self.tables.inodes.get(handle.0).block_form() {
-            BlockForm::Many(list) => {
-                let list = self.tables.block_lists.push(list, block);
-                self.tables.inodes.get_mut(handle.0).set_block_form(BlockForm::Many(list));
-            }
-            BlockForm::One(first) => self.set_blocks(handle, &[first, block]),
-            BlockForm::None => self.set_blocks(handle, &[block]),
-        }
-    }
-
-    /// Takes the last block away and returns it. [`Tree::set_file_size`] follows.
-    pub fn pop_block(&mut self, handle: InodeHandle) -> Option<BlockHandle> {
-        let blocks = self.inode(handle).blocks();
-        let (&last, rest) = blocks.split_last()?;
-        let rest = rest.to_vec();
-        self.set_blocks(handle, &rest);
-        Some(last)
-    }
-
-    /// Opens (`Some`) or closes (`None`) a file. A file that is closed charges its length only.
-    pub fn set_under_construction(&mut self, handle: InodeHandle, writer: Option<UnderConstruction>) {
-        if !self.inode(handle).is_file() {
-            return;
-        }
-        let before = self.counts(handle);
-        let kept = self.inode(handle).under_construction().map_or(0, |uc| uc.unfinished);
-        self.tables.inodes.get_mut(handle.0).set_under_construction(writer.is_some());
-        let map = Arc::make_mut(&mut self.tables.under_construction);
-        match writer {
-            Some(mut writer) => {
-                writer.unfinished = kept;
-                map.insert(handle, writer);
-            }
-            None => {
-                map.remove(&handle);
-            }
-        }
-        self.recharge(handle, before);
-    }
-
-    /// Records a file's length (the sum of its blocks) and, while it is being written, the bytes that space counters
-    /// charge above it. Both must follow from the edit-log operations alone.
-    pub fn set_file_size(&mut self, handle: InodeHandle, length: u64, unfinished: u64) {
-        let before = self.counts(handle);
-        self.tables.inodes.get_mut(handle.0).length = length;
-        if self.inode(handle).under_construction().is_some_and(|uc| uc.unfinished != unfinished)
-            && let Some(uc) = Arc::make_mut(&mut self.tables.under_construction).get_mut(&handle)
-        {
-            uc.unfinished = unfinished;
-        }
-        self.recharge(handle, before);
-    }
-
     fn check_name(&self, parent: InodeHandle, name: &[u8]) -> Result<(), TreeError> {
         if name.len() > arena::NAME_BYTES_MAX {
             return Err(TreeError::NameTooLong(name.len()));
@@ -636,14 +391,6 @@ impl Tree {
         *self.tables.directories.get_mut(row) = directory;
         let counts = self.counts(handle);
         self.charge(parent, Counts::default(), counts);
-    }
-
-    fn drop_block_list(&mut self, handle: InodeHandle) {
-        let record = self.tables.inodes.get_mut(handle.0);
-        if let BlockForm::Many(list) = record.block_form() {
-            record.set_block_form(BlockForm::None);
-            self.tables.block_lists.remove(list);
-        }
     }
 
     fn recharge(&mut self, handle: InodeHandle, before: Counts) {
