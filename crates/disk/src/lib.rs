@@ -93,6 +93,19 @@ pub trait Disk: Send + Sync + 'static {
         }
     }
 
+    /// As `create_dir_all`; each directory that it makes is durable.
+    fn create_dir_all_durably(&self, path: &Path, point: SyncPoint) -> io::Result<()> {
+        if self.exists(path)? {
+            return Ok(());
+        }
+        let parent = path.parent().unwrap_or(Path::new("/"));
+        // A relative path ends in an empty parent: the working directory, which exists.
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        self.create_dir_all_durably(parent, point)?;
+        self.create_dir_all(path)?;
+        self.sync_dir(parent, point)
+    }
+
     /// The whole of a small file.
     ///
     /// # Errors

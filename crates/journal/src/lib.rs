@@ -3,3 +3,28 @@
 #![forbid(unsafe_code)]
 
 pub mod ops;
+
+mod checkpoint;
+mod commit;
+mod edit_log;
+mod error;
+mod format;
+pub mod image;
+mod names;
+mod scan;
+mod segment;
+mod startup;
+mod storage;
+mod version;
+
+pub use checkpoint::Saved;
+pub use commit::{COMMIT_BYTES_MAX, CommitListener};
+pub use edit_log::{EditLog, Roll};
+pub use error::{Damage, DamageKind, JournalError};
+pub use format::{clear, format};
+pub use names::FileName;
+pub use scan::{SegmentEnd, SegmentReader};
+pub use segment::{HEADER_BYTES, PREALLOCATION_BYTES};
+pub use startup::{LoadObserver, Loaded};
+pub use storage::{Retention, Storage, is_formatted};
+pub use version::{LAYOUT_VERSION, StorageInfo};

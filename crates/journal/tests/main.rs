@@ -1,4 +1,6 @@
 //! Tests of the journal against bytes that a real NameNode wrote, against crashes and against damage.
 
+mod common;
 mod golden;
+mod lifecycle;
 mod ops;

@@ -1,0 +1,140 @@
+//! What can go wrong with names and edits on disk. Texts say what, where, and what to do.
+
+use crate::ops::OpError;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use surus_types::TxId;
+
+/// An error of the journal.
+#[derive(Debug)]
+pub enum JournalError {
+    /// The disk refused. `doing` completes "while ...".
+    Io { doing: &'static str, source: io::Error },
+    /// Another NameNode, ours or Java's, uses the directory.
+    Locked(String),
+    /// None of the directories holds a file system.
+    NotFormatted(PathBuf),
+    /// The directory to format holds something.
+    NotEmpty { dir: PathBuf, found: String },
+    /// VERSION (or seen_txid) does not parse, or contradicts another directory or the image.
+    Version { file: PathBuf, problem: String },
+    /// An edit segment is damaged: the NameNode must not guess.
+    Damaged(Box<Damage>),
+    /// Transactions that must be there are in no directory.
+    Gap { first: TxId, last: TxId },
+    /// No image can be read; the reasons, one for each.
+    NoImage(Vec<JournalError>),
+    /// An image does not read.
+    Image { file: PathBuf, section: String, offset: u64, problem: String },
+    /// An operation of the log does not fit the state before it.
+    Replay { file: PathBuf, offset: u64, txid: TxId, problem: String },
+    /// All name directories failed, or the log was closed.
+    Stopped(String),
+}
+
+/// A bad operation that is no torn tail.
+#[derive(Debug)]
+pub struct Damage {
+    pub file: PathBuf,
+    /// Where the bad operation begins.
+    pub offset: u64,
+    /// The transaction that should stand there.
+    pub txid: TxId,
+    pub problem: DamageKind,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DamageKind {
+    Op(OpError),
+    /// The first eight bytes are no header of a segment of this layout.
+    Header(String),
+    /// A sound operation with another transaction id.
+    WrongTxId(TxId),
+    /// The segment's name promises more transactions than it holds.
+    EndsEarly,
+    /// The segment holds more transactions than its name says.
+    RunsOver,
+}
+
+impl JournalError {
+    /// For `map_err`: an I/O error with what was being done.
+    pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> JournalError {
+        move |source| JournalError::Io { doing, source }
+    }
+
+    pub(crate) fn damaged(file: &Path, offset: u64, txid: TxId, problem: DamageKind) -> JournalError {
+        JournalError::Damaged(Box::new(Damage { file: file.to_path_buf(), offset, txid, problem }))
+    }
+}
+
+impl fmt::Display for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JournalError::Io { doing, source } => write!(f, "while {doing}: {source}"),
+            JournalError::Locked(text) => write!(f, "{text}. Only one NameNode can use a name directory"),
+            JournalError::NotFormatted(dir) => {
+                write!(f, "{} is not formatted. Format it with: surus namenode -format", dir.display())
+            }
+            JournalError::NotEmpty { dir, found } => {
+                write!(
+                    f,
+                    "{} is not formatted: it holds {found}. Empty it first, or name another directory",
+                    dir.display()
+                )
+            }
+            JournalError::Version { file, problem } => write!(f, "{}: {problem}", file.display()),
+            JournalError::Damaged(damage) => damage.fmt(f),
+            JournalError::Gap { first, last } if first == last => write!(
+                f,
+                "transaction {first} is in no name directory. Restore its edits segment, or the directory, from a copy"
+            ),
+            JournalError::Gap { first, last } => write!(
+                f,
+                "transactions {first} to {last} are in no name directory. Restore their edits segments, or the \
+                 directory, from a copy"
+            ),
+            JournalError::NoImage(reasons) => {
+                write!(f, "no fsimage can be read")?;
+                reasons.iter().try_for_each(|reason| write!(f, "; {reason}"))
+            }
+            JournalError::Image { file, section, offset, problem } => {
+                write!(f, "{}: section {section} at offset {offset}: {problem}", file.display())
+            }
+            JournalError::Replay { file, offset, txid, problem } => write!(
+                f,
+                "{}: transaction {txid} at offset {offset} does not fit the state before it: {problem}",
+                file.display()
+            ),
+            JournalError::Stopped(why) => write!(f, "the edit log has stopped: {why}"),
+        }
+    }
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Damage { file, offset, txid, problem } = self;
+        write!(f, "{} is damaged at offset {offset}, transaction {txid}: ", file.display())?;
+        match problem {
+            DamageKind::Op(error) => write!(f, "{error}")?,
+            DamageKind::Header(text) => write!(f, "{text}")?,
+            DamageKind::WrongTxId(found) => write!(f, "transaction {found} stands there")?,
+            DamageKind::EndsEarly => write!(f, "the log ends there, before the transactions that its name promises")?,
+            DamageKind::RunsOver => write!(f, "more transactions than its name promises")?,
+        }
+        write!(
+            f,
+            ". Nothing was changed. Restore the file from another name directory or a copy; to give up transaction \
+             {txid} and all after it: surus namenode -recover"
+        )
+    }
+}
+
+impl std::error::Error for JournalError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            JournalError::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Reads an image into a namespace. The MD5 is computed beside it, on a thread of its own.
+
+use super::section::{Codec, Section};
+use super::*;
+use crate::error::JournalError;
+use crate::version::StorageInfo;
+use md5::{Digest, Md5};
+use prost::Message;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use surus_disk::{Disk, DiskFile, OpenMode};
+use surus_namespace::blocks::BlockIds;
+use surus_namespace::image::{ImageInode, ImageKind, ImageLoader};
+use surus_namespace::tree::FileLayout;
+use surus_namespace::{Namespace, NamespaceConfig};
+use surus_proto::hadoop::hdfs::BlockTypeProto;
+use surus_proto::hadoop::hdfs::fsimage::i_node_section as pb;
+use surus_proto::hadoop::hdfs::fsimage::{
+    FileSummary, INodeSection, NameSystemSection, SnapshotSection, StringTableSection, i_node_directory_section,
+    string_table_section,
+};
+use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, TxId};
+
+/// FileSummary is a few hundred bytes.
+const SUMMARY_BYTES_MAX: u64 = 1 << 20;
+/// Sections that are carried along unread.
+const CARRIED_BYTES_MAX: usize = 64 << 20;
+
+/// What an image held.
+pub struct LoadedImage {
+    pub namespace: Namespace,
+    pub txid: TxId,
+    pub(crate) carried: Carried,
+}
+
+/// Reads an image and checks it against its MD5 and its VERSION.
+///
+/// # Errors
+/// `Image` with section and offset, or the disk's.
+pub fn load_image(
+    disk: &dyn Disk,
+    path: &Path,
+    md5: [u8; 16],
+    info: &StorageInfo,
+    config: NamespaceConfig,
+) -> Result<LoadedImage, JournalError> {
+    let file = disk.open(path, OpenMode::Read).map_err(JournalError::io("opening an fsimage"))?;
+    let (loaded, digest) = std::thread::scope(|scope| {
+        let digest = scope.spawn(|| digest(&*file));
+        let loaded = Loader { path, file: &*file, info }.load(config);
+        (loaded, digest.join())
+    });
+    let digest = digest.map_err(|_| JournalError::Stopped("the MD5 thread panicked".to_owned()))?;
+    let digest = digest.map_err(JournalError::io("reading an fsimage"))?;
+    if digest == md5 {
+        return loaded;
+    }
+    let problem = format!("its MD5 is {}, {} is stored beside it", hex(&digest), hex(&md5));
+    Err(match loaded {
+        Err(JournalError::Image { file, section, offset, problem: found }) => {
+            JournalError::Image { file, section, offset, problem: format!("{found}; {problem}") }
+        }
+        _ => JournalError::Image { file: path.to_path_buf(), section: "(any)".to_owned(), offset: 0, problem },
+    })
+}
+
+fn digest(file: &dyn DiskFile) -> io::Result<[u8; 16]> {
+    let mut digest = Md5::new();
+    let mut buffer = vec![0; 1 << 20];
+    let mut at = 0;
+    loop {
+        match file.read_at(&mut buffer, at)? {
+            0 => return Ok(digest.finalize().into()),
+            count => {
+                digest.update(&buffer[..count]);
+                at += count as u64;
+            }
+        }
+    }
+}
+
+pub(crate) fn hex(digest: &[u8; 16]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+struct Loader<'a> {
+    path: &'a Path,
+    file: &'a dyn DiskFile,
+    info: &'a StorageInfo,
+}
+
+/// Where sections lie: offset and length by name.
+type Sections = BTreeMap<String, (u64, u64)>;
+
+impl<'a> Loader<'a> {
+    fn load(&self, config: NamespaceConfig) -> Result<LoadedImage, JournalError> {
+        let (sections, codec) = self.summary()?;
+        let open = |name: &'static str| OpenSection::new(self, &sections, name, codec);
+        let name_system: NameSystemSection = open(NS_INFO)?.message()?.ok_or_else(|| self.missing(NS_INFO))?;
+        let txid = self.check_name_system(&name_system)?;
+        let names = Names::read(&mut open(STRING_TABLE)?)?;
+        self.refuse_snapshots(&sections, codec)?;
+
+        let mut inodes = open(INODE)?;
+        let head: INodeSection = inodes.message()?.ok_or_else(|| self.missing(INODE))?;
+        let last_inode_id = InodeId(head.last_inode_id());
+        let mut loader = ImageLoader::new(config, last_inode_id, block_ids(&name_system));
+        let mut buffers = Buffers { names, blocks: Vec::new() };
+        for _ in 0..head.num_inodes() {
+            let inode: pb::INode = inodes.message()?.ok_or_else(|| inodes.error("it ends before its last inode"))?;
+            buffers.push(&mut loader, &inode).map_err(|problem| inodes.error(&problem))?;
+        }
+        let mut directories = open(INODE_DIR)?;
+        while let Some(entry) = directories.message::<i_node_directory_section::DirEntry>()? {
+            if !entry.ref_children.is_empty() {
+                return Err(directories.error("it refers to snapshots, which this version lacks"));
+            }
+            let children = entry.children.iter().map(|id| InodeId(*id));
+            let pushed = loader.push_directory(InodeId(entry.parent()), children);
+            pushed.map_err(|e| directories.error(&e.to_string()))?;
+        }
+        let carried = Carried {
+            erasure_coding: open(ERASURE_CODING)?.rest()?,
+            snapshot: open(SNAPSHOT)?.rest()?,
+            secret_manager: open(SECRET_MANAGER)?.rest()?,
+            cache_manager: open(CACHE_MANAGER)?.rest()?,
+        };
+        let namespace = loader.finish().map_err(|e| self.error(INODE_DIR, 0, &e.to_string()))?;
+        Ok(LoadedImage { namespace, txid, carried: carried.or_default() })
+    }
+
+    fn summary(&self) -> Result<(Sections, Codec), JournalError> {
+        let name = "FileSummary";
+        let read = |buffer: &mut [u8], at: u64| {
+            self.file.read_exact_at(buffer, at).map_err(|e| self.error(name, at, &e.to_string()))
+        };
+        let len = self.file.len().map_err(JournalError::io("reading an fsimage"))?;
+        let mut magic = [0; 8];
+        read(&mut magic, 0)?;
+        if magic != *MAGIC {
+            return Err(self.error("header", 0, "it does not begin with HDFSIMG1"));
+        }
+        let mut size = [0; 4];
+        read(&mut size, len.saturating_sub(4))?;
+        let size = u64::from(u32::from_be_bytes(size));
+        if size > SUMMARY_BYTES_MAX || size + 12 > len {
+            return Err(self.error(name, len - 4, &format!("its length, {size}, is impossible")));
+        }
+        let at = len - 4 - size;
+        let mut bytes = vec![0; size as usize];
+        read(&mut bytes, at)?;
+        let summary = FileSummary::decode_length_delimited(&*bytes)
+            .map_err(|e| self.error(name, at, &format!("it does not parse: {e}")))?;
+        if summary.ondisk_version != ON_DISK_VERSION {
+            return Err(self.error(name, at, &format!("on-disk version {} is unknown", summary.ondisk_version)));
+        }
+        let layout = summary.layout_version as i32;
+        if layout != self.info.layout_version {
+            let expected = self.info.layout_version;
+            let problem = format!("the image has layout version {layout}, the directory's VERSION says {expected}");
+            return Err(self.error(name, at, &problem));
+        }
+        let class = summary.codec.unwrap_or_default();
+        let codec = Codec::from_class(&class)
+            .ok_or_else(|| self.error(name, at, &format!("compression codec {class} is not supported")))?;
+        let mut sections = Sections::new();
+        for section in summary.sections {
+            let (offset, length) = (section.offset.unwrap_or(0), section.length.unwrap_or(0));
+            if offset.checked_add(length).is_none_or(|end| end > at) {
+                return Err(self.error(section.name(), offset, &format!("its length, {length}, is impossible")));
+            }
+            sections.insert(section.name.unwrap_or_default(), (offset, length));
+        }
+        Ok((sections, codec))
+    }
+
+    fn check_name_system(&self, found: &NameSystemSection) -> Result<TxId, JournalError> {
+        let namespace_id = found.namespace_id() as i32;
+        if namespace_id != self.info.namespace_id {
+            let expected = self.info.namespace_id;
+            let problem = format!("the image has namespaceID {namespace_id}, the directory's VERSION says {expected}");
+            return Err(self.error(NS_INFO, MAGIC.len() as u64, &problem));
+        }
+        if found.rolling_upgrade_start_time.is_some() {
+            return Err(self.error(NS_INFO, MAGIC.len() as u64, "a rolling upgrade, which this version lacks"));
+        }
+        Ok(TxId(found.transaction_id()))
+    }
+
+    fn refuse_snapshots(&self, sections: &Sections, codec: Codec) -> Result<(), JournalError> {
+        let mut section = OpenSection::new(self, sections, SNAPSHOT, codec)?;
+        if let Some(head) = section.message::<SnapshotSection>()?
+            && (head.num_snapshots() != 0 || !head.snapshottable_dir.is_empty())
+        {
+            return Err(section.error("it holds snapshots, which this version lacks"));
+        }
+        for name in [SNAPSHOT_DIFF, INODE_REFERENCE] {
+            let (offset, length) = sections.get(name).copied().unwrap_or((0, 0));
+            let mut section = Section::new(self.file, offset, length, codec);
+            let first = section.next().map_err(|e| self.error(name, offset, &e.to_string()))?;
+            if length > 0 && first.is_some() {
+                return Err(self.error(name, offset, "it holds snapshots, which this version lacks"));
+            }
+        }
+        Ok(())
+    }
+
+    fn missing(&self, name: &str) -> JournalError {
+        self.error(name, 0, "it is missing")
+    }
+
+    fn error(&self, section: &str, offset: u64, problem: &str) -> JournalError {
+        let (file, section) = (self.path.to_path_buf(), section.to_owned());
+        JournalError::Image { file, section, offset, problem: problem.to_owned() }
+    }
+}
+
+impl Carried {
+    /// Sections that an image lacks (older versions wrote fewer) become those of a fresh file system.
+    fn or_default(self) -> Carried {
+        let fresh = Carried::default();
+        let or = |found: Vec<u8>, fresh: Vec<u8>| if found.is_empty() { fresh } else { found };
+        Carried {
+            erasure_coding: or(self.erasure_coding, fresh.erasure_coding),
+            snapshot: or(self.snapshot, fresh.snapshot),
+            secret_manager: or(self.secret_manager, fresh.secret_manager),
+            cache_manager: or(self.cache_manager, fresh.cache_manager),
+        }
+    }
+}
+
+fn block_ids(section: &NameSystemSection) -> BlockIds {
+    let fresh = BlockIds::default();
+    let number = |id: Option<u64>, fresh: BlockId| id.map_or(fresh, |id| BlockId(id as i64));
+    BlockIds {
+        generation_stamp: GenerationStamp(section.genstamp_v2()),
+        generation_stamp_v1: GenerationStamp(section.genstamp_v1()),
+        last_allocated_block_id: number(section.last_allocated_block_id, fresh.last_allocated_block_id),
+        last_allocated_striped_block_id: number(
+            section.last_allocated_striped_block_id,
+            fresh.last_allocated_striped_block_id,
+        ),
+    }
+}
+
+/// A section with its name, for errors.
+struct OpenSection<'a> {
+    loader: &'a Loader<'a>,
+    name: &'static str,
+    offset: u64,
+    section: Section<'a>,
+}
+
+impl<'a> OpenSection<'a> {
+    fn new(
+        loader: &'a Loader<'a>,
+        sections: &Sections,
+        name: &'static str,
+        codec: Codec,
+    ) -> Result<OpenSection<'a>, JournalError> {
+        // An absent section reads as an empty one; those that must hold something are asked for it.
+        let (offset, length) = sections.get(name).copied().unwrap_or((0, 0));
+        let codec = if length == 0 { Codec::None } else { codec };
+        Ok(OpenSection { loader, name, offset, section: Section::new(loader.file, offset, length, codec) })
+    }
+
+    fn message<M: Message + Default>(&mut self) -> Result<Option<M>, JournalError> {
+        let at = self.offset + self.section.position();
+        let error = |problem: String| self.loader.error(self.name, at, &problem);
+        match self.section.next() {
+            Ok(Some(bytes)) => M::decode(bytes).map(Some).map_err(|e| error(format!("a message does not parse: {e}"))),
+            Ok(None) => Ok(None),
+            Err(e) => Err(error(e.to_string())),
+        }
+    }
+
+    fn rest(&mut self) -> Result<Vec<u8>, JournalError> {
+        self.section.rest(CARRIED_BYTES_MAX).map_err(|e| self.error(&e.to_string()))
+    }
+
+    fn error(&self, problem: &str) -> JournalError {
+        self.loader.error(self.name, self.offset + self.section.position(), problem)
+    }
+}
+
+/// The string table: user and group names by number.
+struct Names {
+    mask_bits: u32,
+    by_id: BTreeMap<u32, Arc<str>>,
+}
+
+impl Names {
+    fn read(section: &mut OpenSection<'_>) -> Result<Names, JournalError> {
+        let head: StringTableSection = section.message()?.ok_or_else(|| section.error("it is missing"))?;
+        let mask_bits = head.mask_bits();
+        if mask_bits > 8 {
+            return Err(section.error(&format!("mask bits {mask_bits} are impossible")));
+        }
+        let mut by_id = BTreeMap::new();
+        while let Some(entry) = section.message::<string_table_section::Entry>()? {
+            by_id.insert(entry.id(), Arc::from(entry.str()));
+        }
+        Ok(Names { mask_bits, by_id })
+    }
+
+    fn get(&self, table: u32, number: u32) -> Result<Arc<str>, String> {
+        let id = if self.mask_bits == 0 { number } else { table << (32 - self.mask_bits) | number };
+        // Number 0 stands for no name at all.
+        match self.by_id.get(&id) {
+            Some(name) => Ok(Arc::clone(name)),
+            None if number == 0 => Ok(Arc::from("")),
+            None => Err(format!("name {number} is not in the string table")),
+        }
+    }
+
+    fn permission(&self, bits: u64) -> Result<PermissionStatus, String> {
+        Ok(PermissionStatus {
+            user: self.get(USER_TABLE, (bits >> 40) as u32)?,
+            group: self.get(GROUP_TABLE, (bits >> 16 & 0xFF_FFFF) as u32)?,
+            permission: FsPermission(bits as u16),
+        })
+    }
+}
+
+struct Buffers {
+    names: Names,
+    blocks: Vec<Block>,
+}
+
+impl Buffers {
+    fn push(&mut self, loader: &mut ImageLoader, inode: &pb::INode) -> Result<(), String> {
+        let id = InodeId(inode.id);
+        let unsupported = |feature: &str| Err(format!("inode {id} has {feature}, which this version lacks"));
+        let (permission, times, kind) = if let Some(file) = &inode.file {
+            if file.acl.is_some() || file.x_attrs.is_some() {
+                return unsupported(if file.acl.is_some() { "an ACL" } else { "extended attributes" });
+            }
+            if file.block_type() != BlockTypeProto::Contiguous {
+                return unsupported("erasure-coded blocks");
+            }
+            self.blocks.clear();
+            self.blocks.extend(file.blocks.iter().map(|block| Block {
+                id: BlockId(block.block_id as i64),
+                generation_stamp: GenerationStamp(block.gen_stamp),
+                num_bytes: block.num_bytes(),
+            }));
+            let layout = FileLayout {
+                preferred_block_size: file.preferred_block_size(),
+                replication: u16::try_from(file.replication()).map_err(|_| "replication is out of range")?,
+                storage_policy: file.storage_policy_id() as u8,
+                erasure_coding_policy: file.erasure_coding_policy_id() as u8,
+            };
+            let under_construction = file.file_uc.as_ref().map(|uc| (uc.client_name(), uc.client_machine()));
+            let kind = ImageKind::File { layout, blocks: &self.blocks, under_construction };
+            (file.permission(), (file.modification_time(), file.access_time()), kind)
+        } else if let Some(directory) = &inode.directory {
+            if directory.acl.is_some() || directory.x_attrs.is_some() {
+                return unsupported(if directory.acl.is_some() { "an ACL" } else { "extended attributes" });
+            }
+            if directory.type_quotas.as_ref().is_some_and(|quotas| !quotas.quotas.is_empty()) {
+                return unsupported("a quota by storage type");
+            }
+            let quota = |bits: Option<u64>| bits.map_or(-1, |bits| bits as i64);
+            let kind = ImageKind::Directory {
+                namespace_quota: quota(directory.ns_quota),
+                space_quota: quota(directory.ds_quota),
+            };
+            (directory.permission(), (directory.modification_time(), 0), kind)
+        } else if let Some(link) = &inode.symlink {
+            let kind = ImageKind::Symlink { target: link.target() };
+            (link.permission(), (link.modification_time(), link.access_time()), kind)
+        } else {
+            return Err(format!("inode {id} is neither file nor directory nor symlink"));
+        };
+        let permission = self.names.permission(permission)?;
+        let (modification_time, access_time) = (times.0 as i64, times.1 as i64);
+        let name = inode.name();
+        let inode = ImageInode { id, name, permission: &permission, modification_time, access_time, kind };
+        loader.push_inode(&inode).map_err(|e| e.to_string())
+    }
+}

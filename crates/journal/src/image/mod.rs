@@ -1,0 +1,63 @@
+//! The fsimage, Hadoop's protobuf format:
+//!
+//! ```text
+//! "HDFSIMG1" | sections: messages, each with its length in front | FileSummary, with its length in front | its size i32
+//! ```
+//! Source: `FSImageFormatProtobuf.java`, `fsimage.proto`, Hadoop 3.5.0. `save` writes, `load` reads, `section` knows the
+//! encoding of one section.
+
+mod encode;
+mod load;
+mod save;
+mod section;
+
+pub(crate) use load::hex;
+pub use load::{LoadedImage, load_image};
+pub(crate) use save::write_image;
+
+/// First bytes of an image.
+pub(crate) const MAGIC: &[u8; 8] = b"HDFSIMG1";
+/// `FileSummary.ondiskVersion`.
+pub(crate) const ON_DISK_VERSION: u32 = 1;
+
+pub(crate) const NS_INFO: &str = "NS_INFO";
+pub(crate) const ERASURE_CODING: &str = "ERASURE_CODING";
+pub(crate) const INODE: &str = "INODE";
+pub(crate) const INODE_DIR: &str = "INODE_DIR";
+pub(crate) const FILES_UNDERCONSTRUCTION: &str = "FILES_UNDERCONSTRUCTION";
+pub(crate) const SNAPSHOT: &str = "SNAPSHOT";
+pub(crate) const SNAPSHOT_DIFF: &str = "SNAPSHOT_DIFF";
+pub(crate) const INODE_REFERENCE: &str = "INODE_REFERENCE";
+pub(crate) const SECRET_MANAGER: &str = "SECRET_MANAGER";
+pub(crate) const CACHE_MANAGER: &str = "CACHE_MANAGER";
+pub(crate) const STRING_TABLE: &str = "STRING_TABLE";
+
+/// Which name table a string's id belongs to: its upper three bits. Source: `SerialNumberManager.java`, Hadoop 3.5.0.
+pub(crate) const STRING_MASK_BITS: u32 = 3;
+pub(crate) const USER_TABLE: u32 = 1;
+pub(crate) const GROUP_TABLE: u32 = 2;
+
+/// Sections whose content the namespace does not hold yet: kept as they were read, and written again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Carried {
+    pub(crate) erasure_coding: Vec<u8>,
+    pub(crate) snapshot: Vec<u8>,
+    pub(crate) secret_manager: Vec<u8>,
+    pub(crate) cache_manager: Vec<u8>,
+}
+
+impl Default for Carried {
+    /// What a fresh file system has: five built-in erasure coding policies (id, state DISABLED), no snapshots, no keys, no
+    /// cache pools.
+    fn default() -> Self {
+        Carried {
+            erasure_coding: vec![
+                30, 10, 4, 32, 1, 40, 1, 10, 4, 32, 2, 40, 1, 10, 4, 32, 3, 40, 1, 10, 4, 32, 4, 40, 1, 10, 4, 32, 5,
+                40, 1,
+            ],
+            snapshot: vec![4, 8, 0, 24, 0],
+            secret_manager: vec![8, 8, 0, 16, 0, 24, 0, 32, 0],
+            cache_manager: vec![6, 8, 1, 16, 0, 24, 0],
+        }
+    }
+}

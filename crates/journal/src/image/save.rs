@@ -1,0 +1,270 @@
+//! Writes an image from a frozen namespace, straight from its tables.
+
+use super::encode::*;
+use super::*;
+use md5::{Digest, Md5};
+use prost::Message;
+use std::collections::BTreeMap;
+use std::io;
+use surus_disk::DiskFile;
+use surus_namespace::image::FrozenImage;
+use surus_namespace::tree::{InodeKind, InodeView};
+use surus_proto::hadoop::hdfs::fsimage::{FileSummary, NameSystemSection, file_summary};
+use surus_types::{InodeId, TxId};
+
+use crate::version::StorageInfo;
+
+/// Written in such pieces.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// Writes the image to an empty file and gives its MD5. The caller syncs.
+pub(crate) fn write_image(
+    file: &dyn DiskFile,
+    image: &FrozenImage,
+    txid: TxId,
+    info: &StorageInfo,
+    carried: &Carried,
+) -> io::Result<[u8; 16]> {
+    let mut writer = Writer {
+        file,
+        position: 0,
+        buffer: Vec::with_capacity(BUFFER_BYTES + 4096),
+        digest: Md5::new(),
+        section_start: 0,
+        sections: Vec::new(),
+    };
+    writer.buffer.extend_from_slice(MAGIC);
+    writer.section_start = MAGIC.len() as u64;
+
+    put_delimited(&mut writer.buffer, &name_system(image, txid, info).encode_to_vec());
+    writer.end_section(NS_INFO)?;
+    writer.raw_section(ERASURE_CODING, &carried.erasure_coding)?;
+    let mut strings = Strings::default();
+    write_inodes(&mut writer, image, &mut strings)?;
+    write_directories(&mut writer, image)?;
+    let mut message = Vec::new();
+    for (inode, path) in image.files_under_construction() {
+        message.clear();
+        put_u64(&mut message, 1, inode.id().0);
+        put_bytes(&mut message, 2, path.as_bytes());
+        put_delimited(&mut writer.buffer, &message);
+        writer.flush_if_full()?;
+    }
+    writer.end_section(FILES_UNDERCONSTRUCTION)?;
+    writer.raw_section(SNAPSHOT, &carried.snapshot)?;
+    writer.raw_section(INODE_REFERENCE, &[])?;
+    writer.raw_section(SECRET_MANAGER, &carried.secret_manager)?;
+    writer.raw_section(CACHE_MANAGER, &carried.cache_manager)?;
+    strings.write(&mut writer.buffer);
+    writer.end_section(STRING_TABLE)?;
+    writer.finish(info.layout_version)
+}
+
+fn name_system(image: &FrozenImage, txid: TxId, info: &StorageInfo) -> NameSystemSection {
+    NameSystemSection {
+        namespace_id: Some(info.namespace_id as u32),
+        genstamp_v1: Some(image.ids.generation_stamp_v1.0),
+        genstamp_v2: Some(image.ids.generation_stamp.0),
+        genstamp_v1_limit: Some(0),
+        last_allocated_block_id: Some(image.ids.last_allocated_block_id.0 as u64),
+        transaction_id: Some(txid.0),
+        rolling_upgrade_start_time: None,
+        last_allocated_striped_block_id: Some(image.ids.last_allocated_striped_block_id.0 as u64),
+    }
+}
+
+fn write_inodes(writer: &mut Writer<'_>, image: &FrozenImage, strings: &mut Strings) -> io::Result<()> {
+    let (mut inner, mut outer, mut block) = (Vec::new(), Vec::new(), Vec::new());
+    put_u64(&mut outer, 1, image.last_inode_id.0);
+    put_u64(&mut outer, 2, image.num_inodes());
+    put_delimited(&mut writer.buffer, &outer);
+    let mut count = 0;
+    for inode in image.inodes() {
+        inner.clear();
+        let (kind, field) = match inode.kind() {
+            InodeKind::File => {
+                put_file(&mut inner, &mut block, image, inode, strings.permission(inode));
+                (1, 4)
+            }
+            InodeKind::Directory => {
+                put_directory(&mut inner, inode, strings.permission(inode));
+                (2, 5)
+            }
+            InodeKind::Symlink => {
+                put_fixed64(&mut inner, 1, strings.permission(inode));
+                put_bytes(&mut inner, 2, inode.symlink_target());
+                put_u64(&mut inner, 3, inode.modification_time() as u64);
+                put_u64(&mut inner, 4, inode.access_time() as u64);
+                (3, 6)
+            }
+        };
+        outer.clear();
+        put_u64(&mut outer, 1, kind);
+        put_u64(&mut outer, 2, inode.id().0);
+        put_bytes(&mut outer, 3, inode.name());
+        put_bytes(&mut outer, field, &inner);
+        put_delimited(&mut writer.buffer, &outer);
+        writer.flush_if_full()?;
+        count += 1;
+    }
+    assert_eq!(count, image.num_inodes(), "the image names its number of inodes");
+    writer.end_section(INODE)
+}
+
+fn put_file(out: &mut Vec<u8>, scratch: &mut Vec<u8>, image: &FrozenImage, inode: InodeView<'_>, permission: u64) {
+    let layout = inode.layout();
+    put_u64(out, 1, u64::from(layout.replication));
+    put_u64(out, 2, inode.modification_time() as u64);
+    put_u64(out, 3, inode.access_time() as u64);
+    put_u64(out, 4, layout.preferred_block_size);
+    put_fixed64(out, 5, permission);
+    for handle in inode.blocks() {
+        let block = image.block(*handle);
+        scratch.clear();
+        put_u64(scratch, 1, block.id.0 as u64);
+        put_u64(scratch, 2, block.generation_stamp.0);
+        put_u64(scratch, 3, block.num_bytes);
+        put_bytes(out, 6, scratch);
+    }
+    if let Some(writer) = inode.under_construction() {
+        scratch.clear();
+        put_bytes(scratch, 1, writer.client_name.as_bytes());
+        put_bytes(scratch, 2, writer.client_machine.as_bytes());
+        put_bytes(out, 7, scratch);
+    }
+    put_u64(out, 10, u64::from(layout.storage_policy));
+    // Block type: contiguous.
+    put_u64(out, 11, 0);
+}
+
+/// No quota: -1, but for the root's number of names. Source: `DirectoryWithQuotaFeature.java`, Hadoop 3.5.0.
+fn put_directory(out: &mut Vec<u8>, inode: InodeView<'_>, permission: u64) {
+    let namespace_quota = if inode.id() == InodeId::ROOT { i64::MAX } else { -1 };
+    put_u64(out, 1, inode.modification_time() as u64);
+    put_u64(out, 2, namespace_quota as u64);
+    put_u64(out, 3, -1i64 as u64);
+    put_fixed64(out, 4, permission);
+}
+
+fn write_directories(writer: &mut Writer<'_>, image: &FrozenImage) -> io::Result<()> {
+    let (mut message, mut children) = (Vec::new(), Vec::new());
+    for (directory, handles) in image.directories() {
+        children.clear();
+        for handle in handles {
+            put_varint(&mut children, image.inode(handle).id().0);
+        }
+        message.clear();
+        put_u64(&mut message, 1, directory.id().0);
+        put_bytes(&mut message, 2, &children);
+        put_delimited(&mut writer.buffer, &message);
+        writer.flush_if_full()?;
+    }
+    writer.end_section(INODE_DIR)
+}
+
+/// User and group names, numbered from 1 in each table.
+#[derive(Default)]
+struct Strings {
+    users: BTreeMap<Box<str>, u32>,
+    groups: BTreeMap<Box<str>, u32>,
+    /// The last names and what became of them: nearly all inodes share them.
+    last: Option<(std::sync::Arc<str>, std::sync::Arc<str>, u64)>,
+}
+
+impl Strings {
+    /// User 24 bits, group 24 bits, mode 16 bits.
+    fn permission(&mut self, inode: InodeView<'_>) -> u64 {
+        let mode = u64::from(inode.permission().0);
+        let (user, group) = (inode.user(), inode.group());
+        if let Some((last_user, last_group, ids)) = &self.last
+            && *last_user == *user
+            && *last_group == *group
+        {
+            return ids | mode;
+        }
+        let ids = u64::from(number(&mut self.users, user)) << 40 | u64::from(number(&mut self.groups, group)) << 16;
+        self.last = Some((user.clone(), group.clone(), ids));
+        ids | mode
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut message = Vec::new();
+        put_u64(&mut message, 1, (self.users.len() + self.groups.len()) as u64);
+        put_u64(&mut message, 2, u64::from(STRING_MASK_BITS));
+        put_delimited(out, &message);
+        for (table, names) in [(USER_TABLE, &self.users), (GROUP_TABLE, &self.groups)] {
+            for (name, number) in names {
+                message.clear();
+                put_u64(&mut message, 1, u64::from(table << (32 - STRING_MASK_BITS) | number));
+                put_bytes(&mut message, 2, name.as_bytes());
+                put_delimited(out, &message);
+            }
+        }
+    }
+}
+
+fn number(names: &mut BTreeMap<Box<str>, u32>, name: &str) -> u32 {
+    if let Some(number) = names.get(name) {
+        return *number;
+    }
+    let number = names.len() as u32 + 1;
+    assert!(number < 1 << 24, "a permission has room for 2^24 names");
+    names.insert(name.into(), number);
+    number
+}
+
+struct Writer<'a> {
+    file: &'a dyn DiskFile,
+    /// How much of the image is in the file; the buffer comes behind it.
+    position: u64,
+    buffer: Vec<u8>,
+    digest: Md5,
+    section_start: u64,
+    sections: Vec<file_summary::Section>,
+}
+
+impl Writer<'_> {
+    fn raw_section(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.buffer.extend_from_slice(bytes);
+        self.end_section(name)
+    }
+
+    fn end_section(&mut self, name: &str) -> io::Result<()> {
+        let end = self.position + self.buffer.len() as u64;
+        self.sections.push(file_summary::Section {
+            name: Some(name.to_owned()),
+            length: Some(end - self.section_start),
+            offset: Some(self.section_start),
+        });
+        self.section_start = end;
+        self.flush_if_full()
+    }
+
+    fn flush_if_full(&mut self) -> io::Result<()> {
+        if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.write_all_at(&self.buffer, self.position)?;
+        self.digest.update(&self.buffer);
+        self.position += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn finish(mut self, layout_version: i32) -> io::Result<[u8; 16]> {
+        let summary = FileSummary {
+            ondisk_version: ON_DISK_VERSION,
+            layout_version: layout_version as u32,
+            codec: None,
+            sections: std::mem::take(&mut self.sections),
+        };
+        let mut tail = Vec::new();
+        put_delimited(&mut tail, &summary.encode_to_vec());
+        let size = tail.len() as u32;
+        tail.extend_from_slice(&size.to_be_bytes());
+        self.buffer.extend_from_slice(&tail);
+        self.flush()?;
+        Ok(self.digest.finalize().into())
+    }
+}

@@ -1,0 +1,133 @@
+//! Reads one section of an image, message by message, compressed or not. Never holds more than one message and a window.
+
+use std::io::{self, Read};
+use surus_disk::DiskFile;
+
+/// Longest message, in bytes: a directory of 10 million children needs about 50 MB.
+const MESSAGE_BYTES_MAX: u64 = 256 << 20;
+const WINDOW_BYTES: usize = 1 << 20;
+
+/// How the sections of an image are compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Codec {
+    None,
+    Zlib,
+    Gzip,
+}
+
+impl Codec {
+    /// From the class name in the summary.
+    pub fn from_class(name: &str) -> Option<Codec> {
+        match name {
+            "" => Some(Codec::None),
+            "org.apache.hadoop.io.compress.DefaultCodec" | "org.apache.hadoop.io.compress.DeflateCodec" => {
+                Some(Codec::Zlib)
+            }
+            "org.apache.hadoop.io.compress.GzipCodec" => Some(Codec::Gzip),
+            _ => None,
+        }
+    }
+}
+
+/// A section's messages.
+pub struct Section<'a> {
+    source: Box<dyn Read + 'a>,
+    window: Vec<u8>,
+    at: usize,
+    /// Bytes of the section before the window.
+    before: u64,
+}
+
+impl<'a> Section<'a> {
+    pub fn new(file: &'a dyn DiskFile, offset: u64, length: u64, codec: Codec) -> Section<'a> {
+        let range = Range { file, at: offset, end: offset.saturating_add(length) };
+        let source: Box<dyn Read + 'a> = match codec {
+            Codec::None => Box::new(range),
+            Codec::Zlib => Box::new(flate2::read::ZlibDecoder::new(range)),
+            Codec::Gzip => Box::new(flate2::read::GzDecoder::new(range)),
+        };
+        Section { source, window: Vec::new(), at: 0, before: 0 }
+    }
+
+    /// How much of the section was consumed, in bytes after decompression.
+    pub fn position(&self) -> u64 {
+        self.before + self.at as u64
+    }
+
+    /// The next message; None at the end of the section.
+    ///
+    /// # Errors
+    /// The disk's, `UnexpectedEof` when the section ends inside a message, `InvalidData` for an impossible length.
+    pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        let mut length = 0u64;
+        for shift in (0..).step_by(7) {
+            if self.at == self.window.len() && self.fill(1)? == 0 {
+                return if shift == 0 { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+            }
+            let byte = self.window[self.at];
+            self.at += 1;
+            length |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                break;
+            }
+            if shift >= 28 {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "the length of a message is impossible"));
+            }
+        }
+        if length > MESSAGE_BYTES_MAX {
+            let text = format!("a message of {length} bytes, more than {MESSAGE_BYTES_MAX}");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        let length = length as usize;
+        if self.window.len() - self.at < length && self.fill(length)? < length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let message = &self.window[self.at..self.at + length];
+        self.at += length;
+        Ok(Some(message))
+    }
+
+    /// All that is left of the section, at most `limit` bytes.
+    pub fn rest(&mut self, limit: usize) -> io::Result<Vec<u8>> {
+        if self.fill(limit + 1)? > limit {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("more than {limit} bytes")));
+        }
+        Ok(self.window[self.at..].to_vec())
+    }
+
+    /// Reads until `wanted` bytes are in the window behind `at`, or the section ends; gives how many there are.
+    fn fill(&mut self, wanted: usize) -> io::Result<usize> {
+        self.window.drain(..self.at);
+        self.before += self.at as u64;
+        self.at = 0;
+        while self.window.len() < wanted {
+            let have = self.window.len();
+            self.window.resize(have + WINDOW_BYTES, 0);
+            let read = self.source.read(&mut self.window[have..]);
+            self.window.truncate(have + *read.as_ref().unwrap_or(&0));
+            match read {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(self.window.len())
+    }
+}
+
+/// A part of a file as a stream.
+struct Range<'a> {
+    file: &'a dyn DiskFile,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Range<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = (self.end - self.at.min(self.end)).min(buffer.len() as u64) as usize;
+        let read = self.file.read_at(&mut buffer[..count], self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}

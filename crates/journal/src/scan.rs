@@ -1,0 +1,313 @@
+//! Reads a segment's operations one after the other, and tells at a bad one whether a crash cut the log there (torn) or
+//! something is wrong with the disk (damage).
+//!
+//! Torn means: within one commit's size of the last written byte there is a sector whose part of the operation still
+//! holds the fill, to the sector's end. Then the commit that wrote it was never acknowledged, nor anything behind it.
+//! One changed byte never makes a sound operation look torn: that is checked by trying the bytes that could have stood
+//! there.
+
+use crate::commit::COMMIT_BYTES_MAX;
+use crate::error::{DamageKind, JournalError};
+use crate::ops::{FRAME_BYTES, FRAME_BYTES_MAX, FrameHead, OP_INVALID, OpDecoder, OpError, frame_body};
+use crate::segment::{HEADER_BYTES, PREALLOCATION_BYTES, check_header};
+use std::io;
+use std::path::{Path, PathBuf};
+use surus_disk::{Disk, DiskFile, OpenMode, SECTOR_BYTES};
+use surus_namespace::EditOp;
+use surus_types::TxId;
+
+const SECTOR: u64 = SECTOR_BYTES as u64;
+const STEP: u64 = PREALLOCATION_BYTES as u64;
+/// How much is read at once.
+const WINDOW_BYTES: usize = 1 << 20;
+
+/// How a segment ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SegmentEnd {
+    /// Behind the last operation there is nothing, or fill. `empty`: there is no operation, perhaps no header.
+    Clean { offset: u64 },
+    /// A crash cut the log at `offset`. `last_lost`: the highest transaction that can be read behind the cut, if any.
+    Torn { offset: u64, error: OpError, last_lost: Option<TxId> },
+}
+
+impl SegmentEnd {
+    /// Where the last operation ends.
+    pub fn offset(&self) -> u64 {
+        match self {
+            SegmentEnd::Clean { offset } | SegmentEnd::Torn { offset, .. } => *offset,
+        }
+    }
+}
+
+/// An open segment.
+pub struct SegmentReader {
+    path: PathBuf,
+    file: Box<dyn DiskFile>,
+    len: u64,
+    window: Vec<u8>,
+    window_start: u64,
+    decoder: OpDecoder,
+    position: u64,
+    next: TxId,
+    end: Option<SegmentEnd>,
+}
+
+impl SegmentReader {
+    /// Opens a segment whose first transaction is `first`.
+    ///
+    /// # Errors
+    /// The disk's, or damage of the header.
+    pub fn open(disk: &dyn Disk, path: &Path, first: TxId, layout: i32) -> Result<SegmentReader, JournalError> {
+        let unread = JournalError::io("opening an edit segment");
+        let file = disk.open(path, OpenMode::Read).map_err(unread)?;
+        let len = file.len().map_err(JournalError::io("opening an edit segment"))?;
+        let decoder = OpDecoder::new(layout)
+            .map_err(|e| JournalError::damaged(path, 0, first, DamageKind::Header(e.to_string())))?;
+        let mut reader = SegmentReader {
+            path: path.to_path_buf(),
+            file,
+            len,
+            window: Vec::new(),
+            window_start: 0,
+            decoder,
+            position: 0,
+            next: first,
+            end: None,
+        };
+        reader.read_header(layout)?;
+        Ok(reader)
+    }
+
+    fn read_header(&mut self, layout: i32) -> Result<(), JournalError> {
+        let Some(header) = self.bytes(0, HEADER_BYTES)?.first_chunk::<HEADER_BYTES>().copied() else {
+            self.end = Some(SegmentEnd::Clean { offset: 0 });
+            return Ok(());
+        };
+        if let Err(problem) = check_header(header, layout) {
+            // A crash while the segment was being made leaves sectors of fill and of zeros, and no operation.
+            if self.unwritten_from(0, 0)? {
+                self.end = Some(SegmentEnd::Clean { offset: 0 });
+                return Ok(());
+            }
+            return Err(self.damage(DamageKind::Header(problem)));
+        }
+        self.position = HEADER_BYTES as u64;
+        Ok(())
+    }
+
+    /// The next operation and the offset at which it begins; None at the end.
+    ///
+    /// # Errors
+    /// The disk's, or damage.
+    pub fn next(&mut self) -> Result<Option<(u64, TxId, EditOp)>, JournalError> {
+        if self.end.is_some() {
+            return Ok(None);
+        }
+        let offset = self.position;
+        match self.try_next()? {
+            Ok(Some((txid, op))) if txid == self.next => {
+                self.next.0 += 1;
+                Ok(Some((offset, txid, op)))
+            }
+            Ok(Some((txid, _))) => {
+                self.position = offset;
+                Err(self.damage(DamageKind::WrongTxId(txid)))
+            }
+            Ok(None) => {
+                self.end = Some(SegmentEnd::Clean { offset });
+                Ok(None)
+            }
+            Err(error) => {
+                if !self.is_torn()? {
+                    return Err(self.damage(DamageKind::Op(error)));
+                }
+                let last_lost = self.find_lost()?;
+                self.end = Some(SegmentEnd::Torn { offset, error, last_lost });
+                Ok(None)
+            }
+        }
+    }
+
+    /// How the segment ended; after `next` gave None.
+    pub fn end(&self) -> Option<&SegmentEnd> {
+        self.end.as_ref()
+    }
+
+    /// The transaction that would come next.
+    pub fn next_txid(&self) -> TxId {
+        self.next
+    }
+
+    fn damage(&self, problem: DamageKind) -> JournalError {
+        JournalError::damaged(&self.path, self.position, self.next, problem)
+    }
+
+    /// None in the middle: the fill begins here, and there is nothing but fill.
+    fn try_next(&mut self) -> Result<Result<Option<(TxId, EditOp)>, OpError>, JournalError> {
+        let at = self.position;
+        let head = self.bytes(at, FRAME_BYTES)?;
+        let Some(opcode) = head.first().copied() else { return Ok(Ok(None)) };
+        let parsed = FrameHead::parse(head);
+        if opcode == OP_INVALID || parsed.is_err() {
+            let error = parsed.err().unwrap_or(OpError::Opcode(opcode));
+            // An extension that a crash cut short may hold zeros; fill inside the step was durable.
+            return Ok(if self.unwritten_from(at, at.next_multiple_of(STEP))? { Ok(None) } else { Err(error) });
+        }
+        let bytes = parsed.map_or(0, |head| head.frame_bytes);
+        let start = self.load(at, bytes)?;
+        let Some(frame) = self.window.get(start..start + bytes) else { return Ok(Err(OpError::Short)) };
+        Ok(match self.decoder.decode(frame) {
+            Ok(found) => {
+                self.position = at + bytes as u64;
+                Ok(Some(found))
+            }
+            Err(error) => Err(error),
+        })
+    }
+
+    /// Whether the bad operation at `position` is a torn one.
+    fn is_torn(&mut self) -> Result<bool, JournalError> {
+        let at = self.position;
+        let head = FrameHead::parse(self.bytes(at, FrameHead::BYTES)?);
+        let trusted = head.ok().filter(|head| head.opcode != OP_INVALID && head.txid == self.next.0);
+        let bytes = trusted.map_or(FrameHead::BYTES, |head| head.frame_bytes) as u64;
+        let until = (at + bytes).min(self.len);
+        let written_until = self.written_until(at)?;
+        let oldest = written_until.saturating_sub(COMMIT_BYTES_MAX as u64 + SECTOR);
+        let mut sector = at.max(oldest) / SECTOR * SECTOR;
+        while sector < until {
+            let (from, to) = (sector.max(at), (sector + SECTOR).min(self.len));
+            if self.bytes(from, (to - from) as usize)?.iter().all(|b| *b == OP_INVALID) {
+                let own = to.min(until) - from;
+                // All that is left of the operation lies behind what was written: its length may be what is wrong.
+                let length_matters = from >= written_until && trusted.is_some();
+                return Ok(!(own == 1 && self.one_byte_repairs(from)? || length_matters && self.length_repairs()?));
+            }
+            sector += SECTOR;
+        }
+        Ok(false)
+    }
+
+    /// Whether another byte at `at` would make the operation sound: then this one byte was damaged.
+    fn one_byte_repairs(&mut self, at: u64) -> Result<bool, JournalError> {
+        let start = self.position;
+        // The head may lack the very byte in question; any opcode gives the same length.
+        let mut head = self.bytes(start, FrameHead::BYTES)?.to_vec();
+        if at == start && !head.is_empty() {
+            head[0] = 0;
+        }
+        let Ok(head) = FrameHead::parse(&head) else { return Ok(false) };
+        let frame = self.bytes(start, head.frame_bytes)?;
+        let (mut frame, index) = (frame.to_vec(), (at - start) as usize);
+        if head.txid != self.next.0 || frame.len() < head.frame_bytes || index >= frame.len() {
+            return Ok(false);
+        }
+        Ok((0..=255u8).any(|byte| {
+            frame[index] = byte;
+            frame_body(&frame).is_ok()
+        }))
+    }
+
+    /// Whether another byte in the length field would make the operation sound.
+    fn length_repairs(&mut self) -> Result<bool, JournalError> {
+        let at = self.position;
+        let Some(length) = self.bytes(at + 1, 4)?.first_chunk::<4>().copied() else { return Ok(false) };
+        for (index, byte) in (0..length.len()).flat_map(|index| (0..=255u8).map(move |byte| (index, byte))) {
+            let mut length = length;
+            length[index] = byte;
+            let bytes = u32::from_be_bytes(length) as usize + 5;
+            if !(FRAME_BYTES..=FRAME_BYTES_MAX).contains(&bytes) || at + bytes as u64 > self.len {
+                continue;
+            }
+            let next = self.bytes(at + bytes as u64, FrameHead::BYTES)?;
+            let fits = match next.first() {
+                None | Some(&OP_INVALID) => true,
+                Some(_) => FrameHead::parse(next).is_ok_and(|head| head.txid == self.next.0 + 1),
+            };
+            if fits {
+                let mut frame = self.bytes(at, bytes)?.to_vec();
+                frame[1..5].copy_from_slice(&length);
+                if frame_body(&frame).is_ok() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The highest transaction of a sound operation behind a torn one.
+    fn find_lost(&mut self) -> Result<Option<TxId>, JournalError> {
+        let until = self.written_until(self.position)?;
+        let (mut at, mut highest) = (self.position + 1, None);
+        while at + FRAME_BYTES as u64 <= until {
+            let head = FrameHead::parse(self.bytes(at, FrameHead::BYTES)?);
+            let expected = self.next.0..=self.next.0 + COMMIT_BYTES_MAX as u64;
+            let plausible = head.ok().filter(|head| expected.contains(&head.txid) && head.opcode != OP_INVALID);
+            let Some(head) = plausible else {
+                at += 1;
+                continue;
+            };
+            if frame_body(self.bytes(at, head.frame_bytes)?).is_ok() {
+                highest = highest.max(Some(TxId(head.txid)));
+                at += head.frame_bytes as u64;
+            } else {
+                at += 1;
+            }
+        }
+        Ok(highest)
+    }
+
+    /// Whether from `at` on there is only fill; sectors from `zeros_from` on may also be all zeros.
+    fn unwritten_from(&mut self, at: u64, zeros_from: u64) -> Result<bool, JournalError> {
+        let mut from = at;
+        while from < self.len {
+            let to = (from / SECTOR * SECTOR + SECTOR).min(self.len);
+            let part = self.bytes(from, (to - from) as usize)?;
+            let is_fill = part.iter().all(|b| *b == OP_INVALID);
+            if !is_fill && (from < zeros_from || part.iter().any(|b| *b != 0)) {
+                return Ok(false);
+            }
+            from = to;
+        }
+        Ok(true)
+    }
+
+    /// The offset behind the last byte that is neither fill nor in a sector of zeros, at least `at`.
+    fn written_until(&mut self, at: u64) -> Result<u64, JournalError> {
+        let (mut from, mut until) = (at, at);
+        while from < self.len {
+            let to = (from / SECTOR * SECTOR + SECTOR).min(self.len);
+            let part = self.bytes(from, (to - from) as usize)?;
+            if part.iter().any(|b| *b != 0)
+                && let Some(last) = part.iter().rposition(|b| *b != OP_INVALID)
+            {
+                until = from + last as u64 + 1;
+            }
+            from = to;
+        }
+        Ok(until)
+    }
+
+    /// Up to `count` bytes at `at`; fewer at the end of the file.
+    fn bytes(&mut self, at: u64, count: usize) -> Result<&[u8], JournalError> {
+        let start = self.load(at, count)?;
+        Ok(&self.window[start..(start + count).min(self.window.len())])
+    }
+
+    /// Makes the window hold `count` bytes at `at`, as far as the file goes; gives their index in the window.
+    fn load(&mut self, at: u64, count: usize) -> Result<usize, JournalError> {
+        let at = at.min(self.len);
+        let end = (at + count as u64).min(self.len);
+        if at < self.window_start || end > self.window_start + self.window.len() as u64 {
+            let bytes = (count.max(WINDOW_BYTES) as u64).min(self.len - at) as usize;
+            self.window.resize(bytes, 0);
+            self.window_start = at;
+            let read = self.file.read_exact_at(&mut self.window, at);
+            read.map_err(|source| {
+                let text = format!("{}: {source}", self.path.display());
+                JournalError::Io { doing: "reading an edit segment", source: io::Error::new(source.kind(), text) }
+            })?;
+        }
+        Ok((at - self.window_start) as usize)
+    }
+}

@@ -1,0 +1,273 @@
+//! Start-up: the newest image that reads, the edits behind it, and the repair of what a crash left. Until all of it has
+//! been read and applied, nothing on disk changes.
+
+use crate::error::{DamageKind, JournalError};
+use crate::image::{LoadedImage, load_image};
+use crate::names::FileName;
+use crate::scan::{SegmentEnd, SegmentReader};
+use crate::storage::Storage;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use surus_disk::{OpenMode, SyncPoint};
+use surus_namespace::{EditOp, Namespace, NamespaceConfig};
+use surus_types::TxId;
+
+/// Told during start-up.
+pub trait LoadObserver {
+    /// An operation was applied: `namespace` is the state after it.
+    fn replayed(&mut self, _op: &EditOp, _txid: TxId, _namespace: &Namespace) {}
+    /// Something an operator should read in the log: an image that was passed over, a torn tail that is cut off.
+    fn notice(&mut self, _text: &str) {}
+}
+
+/// An observer that does not care.
+impl LoadObserver for () {}
+
+/// What start-up found.
+pub struct Loaded {
+    pub namespace: Namespace,
+    /// The last transaction of the log.
+    pub last_txid: TxId,
+    /// The image it began with.
+    pub image_txid: TxId,
+    pub edits_replayed: u64,
+    /// Whether saving an image now makes the next start faster or the directories whole.
+    pub needs_checkpoint: bool,
+}
+
+impl Storage {
+    /// Loads the namespace and leaves only finalised segments: a log can be started behind `last_txid`.
+    ///
+    /// # Errors
+    /// `NoImage`, `Damaged`, `Gap`, `Replay`, `Version`: then nothing was changed. Or the disk's.
+    pub fn load(&self, config: NamespaceConfig, observer: &mut dyn LoadObserver) -> Result<Loaded, JournalError> {
+        let mut files = Vec::new();
+        for dir in self.live_dirs() {
+            files.extend(self.files(dir)?.into_iter().map(|name| (dir.to_path_buf(), name)));
+        }
+        let seen_txid = self.seen_txid()?;
+        let (image, image_dirs) = self.load_newest_image(&files, config, observer)?;
+        *self.carried.lock() = image.carried;
+
+        let mut replay = Replay {
+            storage: self,
+            namespace: image.namespace,
+            next: TxId(image.txid.0 + 1),
+            ends: BTreeMap::new(),
+            damages: Vec::new(),
+        };
+        replay.run(&files, observer)?;
+        let last_txid = TxId(replay.next.0 - 1);
+        if last_txid < seen_txid {
+            return Err(JournalError::Gap { first: replay.next, last: seen_txid });
+        }
+        for damage in &replay.damages {
+            observer.notice(&format!("another directory had what is damaged here: {damage}"));
+        }
+        self.repair(&files, &replay.ends, observer)?;
+
+        let edits_replayed = last_txid.0 - image.txid.0;
+        let needs_checkpoint = edits_replayed > 0 || image_dirs < self.live_dirs().count() || self.has_new_directory();
+        Ok(Loaded { namespace: replay.namespace, last_txid, image_txid: image.txid, edits_replayed, needs_checkpoint })
+    }
+
+    /// The newest image that reads, and how many directories hold it.
+    fn load_newest_image(
+        &self,
+        files: &[(PathBuf, FileName)],
+        config: NamespaceConfig,
+        observer: &mut dyn LoadObserver,
+    ) -> Result<(LoadedImage, usize), JournalError> {
+        let mut images: BTreeMap<TxId, Vec<&Path>> = BTreeMap::new();
+        for (dir, name) in files {
+            if let FileName::Image(txid) = name {
+                images.entry(*txid).or_default().push(dir);
+            }
+        }
+        let mut errors = Vec::new();
+        for (txid, dirs) in images.iter().rev() {
+            for dir in dirs {
+                match self.load_image(dir, *txid, config.clone()) {
+                    Ok(image) => return Ok((image, dirs.len())),
+                    Err(error) => {
+                        observer.notice(&format!("an fsimage is passed over: {error}"));
+                        errors.push(error);
+                    }
+                }
+            }
+        }
+        Err(JournalError::NoImage(errors))
+    }
+
+    fn load_image(&self, dir: &Path, txid: TxId, config: NamespaceConfig) -> Result<LoadedImage, JournalError> {
+        /// The line of an MD5 file: 32 hexadecimal digits, blank, asterisk, name.
+        const MD5_FILE_BYTES_MAX: u64 = 4096;
+        let path = FileName::Image(txid).path(dir);
+        let md5_path = FileName::ImageMd5(txid).path(dir);
+        let text = self.disk.read(&md5_path, MD5_FILE_BYTES_MAX).map_err(JournalError::io("reading an MD5 file"))?;
+        let md5 = std::str::from_utf8(&text).ok().and_then(parse_md5).ok_or_else(|| JournalError::Image {
+            file: md5_path.clone(),
+            section: "MD5".to_owned(),
+            offset: 0,
+            problem: "it holds no MD5".to_owned(),
+        })?;
+        let image = load_image(&*self.disk, &path, md5, &self.info, config)?;
+        if image.txid != txid {
+            let problem = format!("the image was saved at transaction {}", image.txid);
+            return Err(JournalError::Image { file: path, section: "NS_INFO".to_owned(), offset: 8, problem });
+        }
+        Ok(image)
+    }
+
+    /// Cuts torn tails and finalises every segment.
+    fn repair(
+        &self,
+        files: &[(PathBuf, FileName)],
+        ends: &BTreeMap<PathBuf, Outcome>,
+        observer: &mut dyn LoadObserver,
+    ) -> Result<(), JournalError> {
+        let failed = || JournalError::io("finalising an edit segment of a former run");
+        for (dir, name) in files {
+            let path = name.path(dir);
+            match (name, ends.get(&path)) {
+                (FileName::InProgress(first), Some(Outcome::Read { end, next })) => {
+                    if *next == *first {
+                        self.disk.remove_file(&path).map_err(failed())?;
+                        continue;
+                    }
+                    let file = self.disk.open(&path, OpenMode::ReadWrite).map_err(failed())?;
+                    file.set_len(end.offset()).map_err(failed())?;
+                    if let SegmentEnd::Torn { offset, error, last_lost } = end {
+                        // Durable before the segment's final name can be: a finalised segment has no torn tail.
+                        file.sync_data(SyncPoint("journal.cut")).map_err(failed())?;
+                        let lost = match last_lost {
+                            Some(last) if last > next => format!("transactions {next} to {last} were"),
+                            _ => format!("transaction {next} was"),
+                        };
+                        observer.notice(&format!(
+                            "{}: cut off at offset {offset} ({error}); {lost} being written when the machine stopped, \
+                             and never acknowledged",
+                            path.display()
+                        ));
+                    }
+                    let last = TxId(next.0 - 1);
+                    let to = FileName::Finalized { first: *first, last }.path(dir);
+                    self.disk.rename(&path, &to).map_err(failed())?;
+                }
+                (FileName::InProgress(_), Some(Outcome::Damaged)) => {
+                    let mut aside = path.clone().into_os_string();
+                    aside.push(".corrupt");
+                    observer.notice(&format!("{} is kept as {}", path.display(), Path::new(&aside).display()));
+                    self.disk.rename(&path, Path::new(&aside)).map_err(failed())?;
+                }
+                (FileName::ImageCheckpoint(_), _) => self.disk.remove_file(&path).map_err(failed())?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parse_md5(text: &str) -> Option<[u8; 16]> {
+    let digits = text.get(..32).filter(|digits| digits.is_ascii())?;
+    let mut md5 = [0; 16];
+    for (byte, pair) in md5.iter_mut().zip(digits.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(md5)
+}
+
+/// What reading a segment came to.
+enum Outcome {
+    Read { end: SegmentEnd, next: TxId },
+    Damaged,
+}
+
+struct Replay<'a> {
+    storage: &'a Storage,
+    namespace: Namespace,
+    /// The transaction to apply next.
+    next: TxId,
+    ends: BTreeMap<PathBuf, Outcome>,
+    /// Damage that another directory's copy may make good.
+    damages: Vec<JournalError>,
+}
+
+impl Replay<'_> {
+    fn run(&mut self, files: &[(PathBuf, FileName)], observer: &mut dyn LoadObserver) -> Result<(), JournalError> {
+        let mut unread: Vec<(TxId, Option<TxId>, PathBuf)> = files
+            .iter()
+            .filter_map(|(dir, name)| match name {
+                FileName::Finalized { first, last } => Some((*first, Some(*last), name.path(dir))),
+                FileName::InProgress(first) => Some((*first, None, name.path(dir))),
+                _ => None,
+            })
+            .collect();
+        unread.sort();
+        loop {
+            let covers = |(first, last, _): &(TxId, Option<TxId>, PathBuf)| {
+                *first <= self.next && last.is_none_or(|last| last >= self.next)
+            };
+            let Some(at) = unread.iter().position(covers) else { break };
+            let (first, last, path) = unread.remove(at);
+            if let Err(error) = self.read(first, last, &path, observer) {
+                if !matches!(error, JournalError::Damaged(_)) {
+                    return Err(error);
+                }
+                self.ends.insert(path, Outcome::Damaged);
+                self.damages.push(error);
+            }
+        }
+        let is_next = |error: &JournalError| matches!(error, JournalError::Damaged(damage) if damage.txid >= self.next);
+        if let Some(at) = self.damages.iter().position(is_next) {
+            return Err(self.damages.remove(at));
+        }
+        match unread.iter().map(|(first, ..)| *first).filter(|first| *first > self.next).min() {
+            Some(later) => Err(JournalError::Gap { first: self.next, last: TxId(later.0 - 1) }),
+            None => Ok(()),
+        }
+    }
+
+    /// Applies what a segment adds.
+    fn read(
+        &mut self,
+        first: TxId,
+        last: Option<TxId>,
+        path: &Path,
+        observer: &mut dyn LoadObserver,
+    ) -> Result<(), JournalError> {
+        let storage = self.storage;
+        let mut reader = SegmentReader::open(&*storage.disk, path, first, storage.info.layout_version)?;
+        while let Some((offset, txid, op)) = reader.next()? {
+            if last.is_some_and(|last| txid > last) {
+                return Err(JournalError::damaged(path, offset, txid, DamageKind::RunsOver));
+            }
+            if txid < self.next {
+                continue;
+            }
+            self.namespace.apply(&op, txid).map_err(|problem| JournalError::Replay {
+                file: path.to_path_buf(),
+                offset,
+                txid,
+                problem: problem.to_string(),
+            })?;
+            self.next.0 += 1;
+            observer.replayed(&op, txid, &self.namespace);
+        }
+        let (end, next) = (reader.end().cloned(), reader.next_txid());
+        let end = end.unwrap_or(SegmentEnd::Clean { offset: 0 });
+        if let Some(last) = last {
+            let problem = match &end {
+                // A finalised segment was whole when it got its name.
+                SegmentEnd::Torn { error, .. } => Some(DamageKind::Op(*error)),
+                SegmentEnd::Clean { .. } if next <= last => Some(DamageKind::EndsEarly),
+                SegmentEnd::Clean { .. } => None,
+            };
+            if let Some(problem) = problem {
+                return Err(JournalError::damaged(path, end.offset(), next, problem));
+            }
+        }
+        self.ends.insert(path.to_path_buf(), Outcome::Read { end, next });
+        Ok(())
+    }
+}
