@@ -159,8 +159,33 @@ pub fn prepare(daemon: &str, conf: &Configuration) -> Result<()> {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         bail!("{}", texts.join("\n"));
     }
+    refuse_missing_security(conf)?;
     if let Some(sentence) = limits::raise_open_files() {
         tracing::warn!("{sentence}");
+    }
+    Ok(())
+}
+
+/// A daemon that ignored a wish for protection would give less than its owner believes.
+fn refuse_missing_security(conf: &Configuration) -> Result<()> {
+    const WISHES: [(&str, &[&str]); 7] = [
+        ("hadoop.security.authentication", &["simple"]),
+        ("hadoop.rpc.protection", &["authentication"]),
+        ("dfs.http.policy", &["HTTP_ONLY"]),
+        ("dfs.block.access.token.enable", &["false"]),
+        ("dfs.encrypt.data.transfer", &["false"]),
+        ("dfs.data.transfer.protection", &[]),
+        ("hadoop.security.authorization", &["false"]),
+    ];
+    for (key, harmless) in WISHES {
+        let value = conf.text(key)?.unwrap_or_default();
+        let value = value.trim();
+        if !value.is_empty() && !harmless.iter().any(|h| h.eq_ignore_ascii_case(value)) {
+            bail!(
+                "{key} = {value} (from {}): Surus has this protection not yet, and does not start without it",
+                conf.source(key)
+            );
+        }
     }
     Ok(())
 }
@@ -267,6 +292,17 @@ mod tests {
         assert!(parse(&["-format", "-x"]).is_err());
         assert_eq!(parse(&["-zzz"]).unwrap_err().exit_code, exit::OK);
         assert_eq!(parse(&["-upgrade"]).unwrap_err().exit_code, exit::FAILED);
+    }
+
+    #[test]
+    fn wishes_for_protection_are_not_ignored() {
+        let mut conf = Configuration::new();
+        assert!(refuse_missing_security(&conf).is_ok());
+        conf.set("dfs.block.access.token.enable", "FALSE");
+        assert!(refuse_missing_security(&conf).is_ok());
+        conf.set("dfs.encrypt.data.transfer", "true");
+        let text = refuse_missing_security(&conf).unwrap_err().to_string();
+        assert!(text.starts_with("dfs.encrypt.data.transfer = true (from the program)"), "{text}");
     }
 
     #[test]
