@@ -1,5 +1,8 @@
 //! The integration tests of the crate: one binary, a module for each subject.
 
+mod cluster;
+mod data_path;
 mod errors;
 mod harness;
 mod model;
+mod safe_mode;
