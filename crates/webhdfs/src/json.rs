@@ -246,7 +246,7 @@ pub struct ServerDefaults {
 /// The answer to GETSERVERDEFAULTS.
 pub fn server_defaults(out: &mut Vec<u8>, d: &ServerDefaults) {
     field(out, "{\"FsServerDefaults\":{\"replication\":", d.replication);
-    field(out, ",\"encryptDataTransfer\":false,\"defaultStoragePolicyId\":0,\"writePacketSize\":", d.write_packet_size);
+    field(out, ",\"encryptDataTransfer\":false,\"defaultStoragePolicyId\":7,\"writePacketSize\":", d.write_packet_size);
     field(out, ",\"fileBufferSize\":", d.file_buffer_size);
     field(out, ",\"checksumType\":", d.checksum_type);
     field(out, ",\"trashInterval\":", d.trash_interval_minutes);

@@ -31,9 +31,9 @@ const VALUE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'$');
 
-/// A path: `%XX` is decoded, `+` and `;` stay. `None`: not UTF-8.
-pub(crate) fn decode_path(raw: &str) -> Option<String> {
-    percent_decode_str(raw).decode_utf8().ok().map(|s| s.into_owned())
+/// A path: `%XX` is decoded, `+` and `;` stay. Bytes that are not UTF-8 become U+FFFD, as in Java (seen on 3.5.0).
+pub(crate) fn decode_path(raw: &str) -> String {
+    percent_decode_str(raw).decode_utf8_lossy().into_owned()
 }
 
 /// A name or value of a query: `+` is a blank. Bytes that are not UTF-8 become U+FFFD, as in Java.

@@ -107,6 +107,22 @@ fn small_answers() {
         "{\"RemoteException\":{\"exception\":\"PathComponentTooLongException\",\"javaClassName\":\
          \"org.apache.hadoop.hdfs.protocol.FSLimitException$PathComponentTooLongException\",\"message\":\"a \\\"b\\\"\"}}"
     );
+    let defaults = json::ServerDefaults {
+        replication: 1,
+        write_packet_size: 65536,
+        file_buffer_size: 4096,
+        checksum_type: 2,
+        trash_interval_minutes: 0,
+        block_size: 134_217_728,
+        bytes_per_checksum: 512,
+    };
+    // As 3.5.0 answered.
+    assert_eq!(
+        show(|out| json::server_defaults(out, &defaults)),
+        "{\"FsServerDefaults\":{\"replication\":1,\"encryptDataTransfer\":false,\"defaultStoragePolicyId\":7,\"writePacketSize\":65536,\
+         \"fileBufferSize\":4096,\"checksumType\":2,\"trashInterval\":0,\"keyProviderUri\":\"\",\"blockSize\":134217728,\
+         \"bytesPerChecksum\":512}}"
+    );
     assert_eq!(show(|out| json::boolean(out, true)), "{\"boolean\":true}");
     assert_eq!(show(|out| json::path(out, "/user/a")), "{\"Path\":\"/user/a\"}");
 }
