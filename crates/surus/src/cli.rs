@@ -1,6 +1,6 @@
 //! `surus COMMAND`: what there is, and where it goes.
 
-use crate::{bench, conf_files, daemons, dfs, dfsadmin, exit, logging, start, version};
+use crate::{bench, conf_files, daemons, dfs, dfsadmin, exit, logging, output, start, version};
 use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use surus_conf::keys;
@@ -90,7 +90,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Bench(bench) => bench::run(config, &bench),
         Command::Keys => Ok(print_keys()),
         Command::Version => {
-            println!("{}", version::short());
+            output::print(&format!("{}\n", version::short()));
             Ok(exit::OK)
         }
         Command::Completions { shell } => {
@@ -101,7 +101,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
 }
 
 fn print_keys() -> u8 {
-    print!("{}", keys::manual());
+    output::print(&keys::manual());
     exit::OK
 }
 

@@ -1,7 +1,7 @@
 //! `surus namenode` and `surus datanode`: Hadoop's options, run until a signal.
 
 use crate::signals::Signals;
-use crate::{conf_files, exit, limits, logging};
+use crate::{conf_files, exit, limits, logging, output};
 use anyhow::{Result, bail};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -100,11 +100,11 @@ pub fn namenode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
             Ok(problem.exit_code)
         }
         Ok(NameNodeCommand::Help) => {
-            println!("{NAMENODE_USAGE}");
+            output::print(&format!("{NAMENODE_USAGE}\n"));
             Ok(exit::OK)
         }
         Ok(NameNodeCommand::GenerateClusterId) => {
-            println!("Generating new cluster id:\n{}", new_cluster_id());
+            output::print(&format!("Generating new cluster id:\n{}\n", new_cluster_id()));
             Ok(exit::OK)
         }
         Ok(NameNodeCommand::Format { cluster_id, force, interactive }) => {
@@ -136,7 +136,7 @@ pub fn datanode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
     match rest.first().map(|word| word.to_ascii_lowercase()).as_deref() {
         None | Some("-regular") => {}
         Some("-help" | "--help" | "-h") => {
-            println!("{DATANODE_USAGE}");
+            output::print(&format!("{DATANODE_USAGE}\n"));
             return Ok(exit::OK);
         }
         Some(known @ ("-rollback" | "-rollingupgrade")) => bail!("datanode {known}: Surus has this not yet"),

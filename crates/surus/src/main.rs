@@ -11,6 +11,7 @@ mod hadoop;
 mod limits;
 mod local_time;
 mod logging;
+mod output;
 
 mod signals;
 mod start;

@@ -19,7 +19,7 @@ hadoop getconf
 pub fn run(conf: &Configuration, arguments: &[String]) -> i32 {
     match answer(conf, arguments) {
         Ok(Some(text)) => {
-            println!("{text}");
+            crate::output::print(&format!("{text}\n"));
             0
         }
         Ok(None) => {

@@ -29,7 +29,8 @@ fn print(conf: &Configuration, users: &[String]) -> Result<(), ClientError> {
             line.push(' ');
             line.push_str(group);
         }
-        println!("{line}");
+        line.push('\n');
+        crate::output::print(&line);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ mod daemon;
 mod getconf;
 mod groups;
 
-use crate::{cli, conf_files, daemons, dfs, dfsadmin, exit, logging, version};
+use crate::{cli, conf_files, daemons, dfs, dfsadmin, exit, logging, output, version};
 use anyhow::Result;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub fn run(name: &str, arguments: &[String]) -> u8 {
         }
     };
     let Some((word, rest)) = launcher.rest.split_first() else {
-        print!("{}", usage(name));
+        output::print(&usage(name));
         return if launcher.help { exit::OK } else { exit::FAILED };
     };
     if let Some(level) = &launcher.loglevel {
@@ -88,15 +88,15 @@ fn subcommand(name: &str, word: &str, rest: &[String], launcher: &Launcher) -> R
         ("hdfs", "namenode") => daemons::namenode(config, rest),
         ("hdfs", "datanode") => daemons::datanode(config, rest),
         (_, "version") => {
-            print!("{}", version::hadoop_form());
+            output::print(&version::hadoop_form());
             Ok(exit::OK)
         }
         (_, "classpath") => {
-            println!("{}", conf_files::conf_dir(config).unwrap_or_default().display());
+            output::print(&format!("{}\n", conf_files::conf_dir(config).unwrap_or_default().display()));
             Ok(exit::OK)
         }
         (_, "envvars") => {
-            print!("{}", environment(config));
+            output::print(&environment(config));
             Ok(exit::OK)
         }
         _ => Ok(hand_over(name, word, launcher)),

@@ -3,10 +3,9 @@
 mod first_start;
 
 use crate::signals::Signals;
-use crate::{conf_files, daemons, exit, logging};
+use crate::{conf_files, daemons, exit, logging, output};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use surus_conf::{Addr, Configuration, keys};
@@ -65,8 +64,7 @@ pub fn run(config: Option<&str>, arguments: &StartArgs) -> Result<u8> {
     conf.set_from(keys::FS_DEFAULT_FS.name(), format!("hdfs://{address}"), SOURCE);
     first_start::make_directories(&dir, &conf, &user)?;
     warn_of_listeners(&conf)?;
-    print!("{}", welcome(&dir, &conf)?);
-    std::io::stdout().flush()?;
+    output::print(&welcome(&dir, &conf)?);
     let signal = signals.wait();
     tracing::info!("{}", signal.log_line());
     namenode.stop();
