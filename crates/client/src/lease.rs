@@ -1,10 +1,11 @@
-//! Keeps the client's lease alive while files are open for writing: one thread, started with the first file and gone
-//! after the last. Source: `LeaseRenewer.java`, Hadoop 3.5.0.
+//! Keeps the client's lease and idle pipelines alive while files are open for writing: one thread for all, started with
+//! the first file and gone after the last. Source: `LeaseRenewer.java`, Hadoop 3.5.0.
 
 use crate::client::DfsClient;
 use crate::namenode::Repeat;
-use parking_lot::{Condvar, Mutex};
-use std::sync::Arc;
+use crate::write::SendSide;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use surus_proto::hadoop::hdfs as proto;
 
@@ -20,6 +21,7 @@ pub(crate) struct LeaseRenewer {
 struct State {
     open_files: usize,
     running: bool,
+    pipelines: Vec<Weak<Mutex<SendSide>>>,
 }
 
 /// Stands for one open file; its end is the file's end.
@@ -41,6 +43,13 @@ impl Drop for OpenFile {
 impl LeaseRenewer {
     pub fn new(client_name: String) -> Self {
         LeaseRenewer { client_name, shared: Arc::default() }
+    }
+
+    /// Has heartbeats sent to a pipeline while nothing else is.
+    pub fn watch(&self, pipeline: &Arc<Mutex<SendSide>>) {
+        let mut state = self.shared.0.lock();
+        state.pipelines.retain(|weak| weak.strong_count() > 0);
+        state.pipelines.push(Arc::downgrade(pipeline));
     }
 
     /// A file was opened for writing. The thread holds the client weakly: a client that is dropped ends it.
@@ -82,7 +91,16 @@ fn run(shared: &(Mutex<State>, Condvar), renew: impl Fn() -> bool, every: Durati
             break;
         }
         if timed_out {
-            let go_on = parking_lot::MutexGuard::unlocked(&mut state, &renew);
+            let pipelines = state.pipelines.clone();
+            let go_on = MutexGuard::unlocked(&mut state, || {
+                // A pipeline that is locked is being written to.
+                for pipeline in pipelines.iter().filter_map(Weak::upgrade) {
+                    if let Some(mut send) = pipeline.try_lock() {
+                        send.heartbeat_if_idle(every);
+                    }
+                }
+                renew()
+            });
             if !go_on {
                 break;
             }

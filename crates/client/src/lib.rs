@@ -1,6 +1,21 @@
 //! The client library: a file system of HDFS to list, read and write, against Surus and Hadoop alike. Blocking calls;
 //! everything is `Send`. Sockets come from `net`, protocols from `wire`.
 //!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::io::{Read, Write};
+//! use surus_client::{CreateOptions, DfsClient};
+//! let conf = surus_conf::Configuration::new();
+//! let client = DfsClient::from_conf(&conf, Some("hdfs://127.0.0.1:8020"))?;
+//! let mut writer = client.create("/greeting", &CreateOptions::default())?;
+//! writer.write_all(b"hello")?;
+//! writer.close()?;
+//! let mut text = String::new();
+//! client.open("/greeting")?.read_to_string(&mut text)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 #![forbid(unsafe_code)]
 
 mod admin;
@@ -13,6 +28,7 @@ mod namenode;
 mod read;
 mod status;
 mod user;
+mod write;
 
 pub use admin::{DatanodeReportType, SafeModeAction};
 pub use client::{DfsClient, ServerDefaults};
@@ -22,3 +38,4 @@ pub use namenode::{CLIENT_PROTOCOL, NameNodes, Repeat};
 pub use read::{Reader, is_block_missing};
 pub use status::{ContentSummary, FileStatus, Listing, QuotaUsage, TypeQuota};
 pub use user::{current_user, login_name, name_of_id};
+pub use write::{CreateOptions, Writer};
