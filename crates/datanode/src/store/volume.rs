@@ -1,0 +1,363 @@
+//! One data directory: its lock, its VERSION, its room, and where a block's files lie in it.
+
+use super::version::{LAYOUT_VERSION, PoolVersion, StorageVersion};
+use parking_lot::Mutex;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use surus_disk::{AtomicWritePoints, Disk, LockGuard, Space, SyncPoint};
+use surus_types::{Block, BlockId, StorageReport, StorageType};
+
+/// A VERSION file is a few hundred bytes.
+const VERSION_BYTES_MAX: u64 = 64 << 10;
+
+const SYNC_VERSION: AtomicWritePoints =
+    AtomicWritePoints { file: SyncPoint("datanode.version-file"), directory: SyncPoint("datanode.version-directory") };
+
+/// A data directory that is locked by this process.
+pub struct Volume {
+    pub index: u16,
+    pub root: PathBuf,
+    pub storage_type: StorageType,
+    pub storage_id: String,
+    pub(crate) disk: Arc<dyn Disk>,
+    /// What `current/VERSION` says; `None`: the directory is empty and not yet formatted.
+    pub(crate) version: Mutex<Option<StorageVersion>>,
+    /// Bytes of block and meta files, all pools together.
+    pub(crate) dfs_used: AtomicU64,
+    pub(crate) num_blocks: AtomicU64,
+    /// Bytes that open replicas may still take.
+    pub(crate) reserved_for_replicas: AtomicU64,
+    /// `dfs.datanode.du.reserved`: bytes kept for others.
+    pub(crate) reserved: u64,
+    /// Read from the kernel by `refresh_space`, never in a heartbeat: a hung disk would hang it.
+    space: Mutex<Space>,
+    failed: AtomicBool,
+    _lock: Box<dyn LockGuard>,
+}
+
+impl std::fmt::Debug for Volume {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Volume({})", self.root.display())
+    }
+}
+
+/// An entry of `dfs.datanode.data.dir`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StorageLocation {
+    pub path: PathBuf,
+    pub storage_type: StorageType,
+}
+
+impl StorageLocation {
+    /// `[SSD]file:///data/1`, `file:///data/1`, `/data/1`.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let (storage_type, uri) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((name, uri)) => (storage_type(name)?, uri),
+            None => (StorageType::Disk, text),
+        };
+        let path = match uri.strip_prefix("file:") {
+            Some(rest) => rest.strip_prefix("//").unwrap_or(rest),
+            None if uri.contains("://") => return Err(format!("{uri} is not a file: URI")),
+            None => uri,
+        };
+        if path.is_empty() {
+            return Err(format!("\"{text}\" names no directory"));
+        }
+        Ok(StorageLocation { path: PathBuf::from(path), storage_type })
+    }
+}
+
+fn storage_type(name: &str) -> Result<StorageType, String> {
+    (1..=6)
+        .filter_map(StorageType::from_proto)
+        .find(|t| t.name().eq_ignore_ascii_case(name))
+        .ok_or_else(|| format!("No enum constant org.apache.hadoop.fs.StorageType.{}", name.to_uppercase()))
+}
+
+/// A random UUID in the usual form.
+pub(crate) fn random_uuid() -> String {
+    let mut b: [u8; 16] = rand::random();
+    b[6] = (b[6] & 0x0f) | 0x40;
+    b[8] = (b[8] & 0x3f) | 0x80;
+    let hex = u128::from_be_bytes(b);
+    format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        hex >> 96,
+        hex >> 80 & 0xffff,
+        hex >> 64 & 0xffff,
+        hex >> 48 & 0xffff,
+        hex & 0xffff_ffff_ffff
+    )
+}
+
+impl Volume {
+    /// Makes the directory if it is missing, locks it, and reads its VERSION.
+    ///
+    /// # Errors
+    /// The directory cannot be made, is locked by somebody else, or holds a VERSION that does not parse or is newer.
+    pub fn open(disk: &Arc<dyn Disk>, index: u16, location: &StorageLocation, reserved: u64) -> io::Result<Volume> {
+        let root = location.path.clone();
+        disk.create_dir_all(&root)?;
+        let lock =
+            disk.lock(&root.join("in_use.lock"), &format!("{}@{}", std::process::id(), host_name())).map_err(|e| {
+                match e.kind() {
+                    io::ErrorKind::WouldBlock => io::Error::new(
+                        e.kind(),
+                        format!("Cannot lock storage {}. The directory is already locked ({e})", root.display()),
+                    ),
+                    _ => e,
+                }
+            })?;
+        let version = read_version(&**disk, &root)?;
+        let space = disk.space(&root)?;
+        Ok(Volume {
+            index,
+            storage_type: location.storage_type,
+            storage_id: version.as_ref().map_or_else(|| format!("DS-{}", random_uuid()), |v| v.storage_id.clone()),
+            disk: disk.clone(),
+            version: Mutex::new(version),
+            dfs_used: AtomicU64::new(0),
+            num_blocks: AtomicU64::new(0),
+            reserved_for_replicas: AtomicU64::new(0),
+            reserved,
+            space: Mutex::new(space),
+            failed: AtomicBool::new(false),
+            root,
+            _lock: lock,
+        })
+    }
+
+    /// Checks the cluster id, or formats an empty directory for it.
+    ///
+    /// # Errors
+    /// Hadoop's text for another cluster; the kernel's for a file that cannot be written.
+    pub(crate) fn format_or_check(&self, cluster_id: &str, datanode_uuid: &str) -> io::Result<()> {
+        let mut version = self.version.lock();
+        if let Some(version) = &*version {
+            if version.cluster_id != cluster_id {
+                return Err(io::Error::other(format!(
+                    "Incompatible clusterIDs in {}: namenode clusterID = {cluster_id}; datanode clusterID = {}",
+                    self.root.display(),
+                    version.cluster_id
+                )));
+            }
+            return Ok(());
+        }
+        let new = StorageVersion {
+            datanode_uuid: datanode_uuid.to_owned(),
+            cluster_id: cluster_id.to_owned(),
+            storage_id: self.storage_id.clone(),
+            layout_version: LAYOUT_VERSION,
+        };
+        self.disk.create_dir_all(&self.root.join("current"))?;
+        self.disk.write_atomically(&self.root.join("current/VERSION"), new.to_text().as_bytes(), &SYNC_VERSION)?;
+        *version = Some(new);
+        Ok(())
+    }
+
+    /// Makes or checks the directories of a block pool. `tmp` is emptied.
+    ///
+    /// # Errors
+    /// Hadoop's text for another namespace; the kernel's otherwise.
+    pub(crate) fn open_pool(&self, pool: &PoolVersion) -> io::Result<()> {
+        let dirs = self.pool_dirs(&pool.pool_id);
+        let version_file = dirs.current.join("VERSION");
+        if self.disk.exists(&version_file)? {
+            let text = self.disk.read(&version_file, VERSION_BYTES_MAX)?;
+            let found = PoolVersion::parse(&String::from_utf8_lossy(&text))
+                .map_err(|e| io::Error::other(format!("{}: {e}", version_file.display())))?;
+            if found.namespace_id != pool.namespace_id {
+                return Err(io::Error::other(format!(
+                    "Incompatible namespaceIDs in {}: namenode namespaceID = {}; datanode namespaceID = {}",
+                    dirs.root.display(),
+                    pool.namespace_id,
+                    found.namespace_id
+                )));
+            }
+        } else {
+            self.disk.create_dir_all(&dirs.current)?;
+            self.disk.write_atomically(&version_file, pool.to_text().as_bytes(), &SYNC_VERSION)?;
+        }
+        for dir in [&dirs.finalized, &dirs.rbw] {
+            self.disk.create_dir_all(dir)?;
+        }
+        // Half copies of another DataNode's blocks: the NameNode will ask again.
+        if self.disk.exists(&dirs.tmp)? {
+            self.disk.remove_dir_all(&dirs.tmp)?;
+        }
+        self.disk.create_dir_all(&dirs.tmp)?;
+        // The names made above hold every block file: they must not vanish in a power cut.
+        for dir in [&dirs.current, &dirs.root, &self.root.join("current")] {
+            self.disk.sync_dir(dir, SyncPoint("datanode.pool-directory"))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn pool_dirs(&self, pool_id: &str) -> PoolDirs {
+        let root = self.root.join("current").join(pool_id);
+        let current = root.join("current");
+        PoolDirs {
+            finalized: current.join("finalized"),
+            rbw: current.join("rbw"),
+            tmp: root.join("tmp"),
+            current,
+            root,
+        }
+    }
+
+    /// Asks the kernel how much room there is. May hang as long as the disk does.
+    pub fn refresh_space(&self) -> io::Result<()> {
+        let space = self.disk.space(&self.root)?;
+        *self.space.lock() = space;
+        Ok(())
+    }
+
+    /// Room in bytes for new replicas.
+    pub fn available(&self) -> u64 {
+        let space = *self.space.lock();
+        let mine = space.capacity.saturating_sub(self.reserved).saturating_sub(self.dfs_used.load(Ordering::Relaxed));
+        let others_overdraft =
+            self.reserved.saturating_sub(space.used.saturating_sub(self.dfs_used.load(Ordering::Relaxed)));
+        mine.min(space.available.saturating_sub(others_overdraft))
+            .saturating_sub(self.reserved_for_replicas.load(Ordering::Relaxed))
+    }
+
+    /// What a heartbeat says of this volume. Touches no disk.
+    /// Source of the sums: `FsVolumeImpl.java`, Hadoop 3.5.0.
+    pub fn report(&self) -> StorageReport {
+        let space = *self.space.lock();
+        let dfs_used = self.dfs_used.load(Ordering::Relaxed);
+        StorageReport {
+            uuid: self.storage_id.clone(),
+            storage_type: self.storage_type,
+            failed: self.is_failed(),
+            capacity: space.capacity.saturating_sub(self.reserved),
+            dfs_used,
+            remaining: self.available(),
+            block_pool_used: dfs_used,
+            non_dfs_used: space.used.saturating_sub(dfs_used).saturating_sub(self.reserved),
+        }
+    }
+
+    pub fn is_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Marks the volume as failed; whether it was not so before.
+    pub(crate) fn mark_failed(&self) -> bool {
+        !self.failed.swap(true, Ordering::Relaxed)
+    }
+
+    pub(crate) fn add_used(&self, bytes: u64) {
+        self.dfs_used.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn sub_used(&self, bytes: u64) {
+        // Files may have been changed behind our back: never below zero.
+        let _ =
+            self.dfs_used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| Some(used.saturating_sub(bytes)));
+    }
+}
+
+fn read_version(disk: &dyn Disk, root: &Path) -> io::Result<Option<StorageVersion>> {
+    let path = root.join("current/VERSION");
+    if !disk.exists(&path)? {
+        let strangers = disk.list(root)?.into_iter().filter(|e| e.name != "in_use.lock").count();
+        if strangers > 0 && disk.exists(&root.join("current"))? {
+            let text = format!("Directory {} is in an inconsistent state: no VERSION in current", root.display());
+            return Err(io::Error::other(text));
+        }
+        return Ok(None);
+    }
+    let text = disk.read(&path, VERSION_BYTES_MAX)?;
+    let version = StorageVersion::parse(&String::from_utf8_lossy(&text))
+        .map_err(|e| io::Error::other(format!("Directory {} is in an inconsistent state: {e}", root.display())))?;
+    if version.layout_version < LAYOUT_VERSION {
+        return Err(io::Error::other(format!(
+            "{}: Future version of storage directory: layout version {}, this DataNode knows {LAYOUT_VERSION}",
+            root.display(),
+            version.layout_version
+        )));
+    }
+    if version.layout_version > -56 {
+        return Err(io::Error::other(format!(
+            "{}: layout version {} is too old: upgrade it with Hadoop 2.7 or later first",
+            root.display(),
+            version.layout_version
+        )));
+    }
+    Ok(Some(version))
+}
+
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// The directories of one block pool on one volume.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolDirs {
+    pub root: PathBuf,
+    pub current: PathBuf,
+    pub finalized: PathBuf,
+    pub rbw: PathBuf,
+    pub tmp: PathBuf,
+}
+
+impl PoolDirs {
+    /// `finalized/subdirX/subdirY`, from bits 16-20 and 8-12 of the id.
+    /// Source: `DatanodeUtil.idToBlockDir`, Hadoop 3.5.0.
+    pub fn finalized_dir(&self, id: BlockId) -> PathBuf {
+        self.finalized.join(format!("subdir{}", id.0 >> 16 & 0x1f)).join(format!("subdir{}", id.0 >> 8 & 0x1f))
+    }
+}
+
+/// `blk_1073741825`.
+pub(crate) fn block_name(id: BlockId) -> String {
+    format!("blk_{id}")
+}
+
+/// `blk_1073741825_1001.meta`.
+pub(crate) fn meta_name(block: &Block) -> String {
+    format!("blk_{}_{}.meta", block.id, block.generation_stamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_of_the_configuration() {
+        let disk = |p: &str, t| StorageLocation { path: p.into(), storage_type: t };
+        assert_eq!(StorageLocation::parse("/a"), Ok(disk("/a", StorageType::Disk)));
+        assert_eq!(StorageLocation::parse(" file:///a/b"), Ok(disk("/a/b", StorageType::Disk)));
+        assert_eq!(StorageLocation::parse("[ssd]file:///a"), Ok(disk("/a", StorageType::Ssd)));
+        assert!(StorageLocation::parse("[TAPE]/a").unwrap_err().contains("StorageType.TAPE"));
+        assert!(StorageLocation::parse("hdfs://a/b").is_err());
+    }
+
+    #[test]
+    fn directories_of_layout_57() {
+        let dirs = PoolDirs {
+            root: "/r".into(),
+            current: "/c".into(),
+            finalized: "/f".into(),
+            rbw: "/w".into(),
+            tmp: "/t".into(),
+        };
+        assert_eq!(dirs.finalized_dir(BlockId(1_073_741_825)), Path::new("/f/subdir0/subdir0"));
+        assert_eq!(dirs.finalized_dir(BlockId(0x1f_1f_01)), Path::new("/f/subdir31/subdir31"));
+        assert_eq!(dirs.finalized_dir(BlockId(-1)), Path::new("/f/subdir31/subdir31"));
+    }
+
+    #[test]
+    fn uuids_look_like_uuids() {
+        let uuid = random_uuid();
+        assert_eq!((uuid.len(), uuid.as_bytes()[14]), (36, b'4'), "{uuid}");
+    }
+}

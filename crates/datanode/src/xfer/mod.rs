@@ -1,0 +1,14 @@
+//! The data transfer server: one blocking thread for each connection, one operation after another on it.
+
+mod checksum;
+mod io;
+mod read;
+mod receive;
+mod responder;
+mod sender;
+mod server;
+mod transfer;
+mod write;
+
+pub use server::XferServer;
+pub(crate) use transfer::send_replica;

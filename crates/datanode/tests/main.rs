@@ -1,0 +1,4 @@
+//! The DataNode's integration tests, one module for each subject.
+
+mod samples;
+mod store;
