@@ -2,4 +2,15 @@
 #![forbid(unsafe_code)]
 
 pub mod checksum;
+mod config;
+mod datanode;
+mod ipc;
+mod namenode;
+mod node;
+mod recovery;
 pub mod store;
+mod workers;
+mod xfer;
+
+pub use config::{DataNodeConfig, NameserviceConfig};
+pub use datanode::{DataNode, DataNodeError};

@@ -3,6 +3,7 @@
 use crate::config::DataNodeConfig;
 use crate::namenode::Reports;
 use crate::store::{BlockPool, BlockStore, ReplicaInfo, Volume};
+use crate::workers::Workers;
 use parking_lot::RwLock;
 use std::io;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ pub struct Node {
     pub config: DataNodeConfig,
     pub store: BlockStore,
     pub reports: Reports,
+    pub workers: Workers,
     /// As registered; the NameNode fills in the address it sees.
     pub id: RwLock<DatanodeId>,
     /// Connections of the data transfer server that serve an operation.

@@ -39,7 +39,7 @@ fn bytes(from: u64, to: u64) -> Vec<u8> {
 fn send(writer: &mut ReplicaWriter, from: u64, to: u64) -> std::io::Result<()> {
     let data = bytes(from, to);
     let mut sums = Vec::new();
-    writer.checksum().compute(&data, &mut sums);
+    writer.checksum().append(&data, &mut sums);
     let mut batch = Batch::default();
     writer.write_packet(&mut batch, from, &data, &sums)?;
     writer.write_batch(&mut batch)
@@ -55,7 +55,7 @@ fn assert_content(pool: &BlockPool, length: u64) {
     let meta_file = reader.meta.unwrap();
     assert_eq!(meta::verified_length(&*reader.data, &*meta_file).unwrap().0, length);
     let checksum = meta::read_header(&*meta_file).unwrap();
-    assert_eq!(meta_file.len().unwrap(), meta::HEADER_BYTES + length.div_ceil(512) * checksum.size() as u64);
+    assert_eq!(meta_file.len().unwrap(), meta::HEADER_BYTES + length.div_ceil(512) * checksum.checksum_size() as u64);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 use surus_conf::{Configuration, keys};
+use surus_datanode::DataNode;
 use surus_disk::{Disk, RealDisk};
 use surus_namenode::{NameNode, NameNodeOptions};
 
@@ -146,7 +147,21 @@ pub fn datanode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
         }
     }
     prepare("datanode", &conf)?;
-    bail!("the DataNode is not in this build")
+    let mut signals = Signals::catch()?;
+    let datanode = std::sync::Arc::new(DataNode::start(&conf)?);
+    tracing::info!(target: "datanode.DataNode", "Opened streaming server at {}", datanode.xfer_address());
+    let watched = datanode.clone();
+    std::thread::Builder::new().name("end of DataNode".into()).spawn(move || {
+        let why = watched.wait_end();
+        tracing::error!(target: "datanode.DataNode", "Exiting Datanode: {why}");
+        watched.stop();
+        std::process::exit(i32::from(exit::FAILED));
+    })?;
+    let signal = signals.wait();
+    tracing::error!(target: "datanode.DataNode", "{}", signal.log_line());
+    datanode.stop();
+    tracing::info!(target: "datanode.DataNode", "SHUTDOWN_MSG: Shutting down DataNode");
+    Ok(signal.exit_code())
 }
 
 /// What every daemon does first: log, check the configuration, raise limits.

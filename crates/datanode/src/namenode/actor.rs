@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use surus_net::rpc::{RpcClient, RpcClientOptions, RpcError};
 use surus_proto::hadoop::hdfs::datanode::*;
-use surus_proto::hadoop::hdfs::nn_ha_status_heartbeat_proto::State;
+use surus_proto::hadoop::hdfs::nnha_status_heartbeat_proto::State;
 use surus_proto::hadoop::hdfs::{
     DatanodeStorageProto, StorageReportProto, StorageTypeProto, VersionRequestProto, VersionResponseProto,
 };
@@ -97,7 +97,11 @@ impl Actor {
             let wait = match result {
                 Ok(()) => {
                     pause = RETRY_PAUSE_MIN;
-                    if !registered || self.queue.wants_lease() { Duration::ZERO } else { node.config.heartbeat_interval }
+                    if !registered || self.queue.wants_lease() {
+                        Duration::ZERO
+                    } else {
+                        node.config.heartbeat_interval
+                    }
                 }
                 Err(Trouble::Fatal(text)) => {
                     tracing::error!("{}: {text}", self.address());
@@ -141,9 +145,9 @@ impl Actor {
             ctime: namespace.ctime,
             layout_version: crate::store::LAYOUT_VERSION,
         };
-        node.store.open_pool(&version, &namespace.cluster_id).map_err(|e| {
-            Trouble::Fatal(format!("Initialization failed for Block pool {}: {e}", namespace.pool_id))
-        })?;
+        node.store
+            .open_pool(&version, &namespace.cluster_id)
+            .map_err(|e| Trouble::Fatal(format!("Initialization failed for Block pool {}: {e}", namespace.pool_id)))?;
         if let Some(local) = self.client.local_addr() {
             let mut id = node.id.write();
             if id.ip_addr.is_empty() {
@@ -279,9 +283,7 @@ impl Actor {
             block_pool_id: namespace.pool_id.clone(),
             blocks,
         };
-        self.client
-            .call::<_, BlockReceivedAndDeletedResponseProto>("blockReceivedAndDeleted", &request)
-            .map(|_| ())
+        self.client.call::<_, BlockReceivedAndDeletedResponseProto>("blockReceivedAndDeleted", &request).map(|_| ())
     }
 
     fn send_full_report(&self, node: &Node, namespace: &Namespace, lease: u64) -> Result<(), RpcError> {

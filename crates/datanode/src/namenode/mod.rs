@@ -29,7 +29,6 @@ const FATAL_DISK_ERROR: u32 = 3;
 
 /// The NameNodes of one namespace.
 pub(crate) struct Nameservice {
-    pub id: String,
     /// Set by the first NameNode that answers.
     pub pool_id: OnceLock<String>,
     pub actors: Vec<Arc<Actor>>,

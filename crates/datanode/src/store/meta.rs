@@ -1,6 +1,6 @@
 //! Meta files: a 7-byte header, then one big-endian CRC for each chunk of the block file.
 
-use crate::checksum::{Checksum, ChecksumType};
+use crate::checksum::{Checksum, ChecksumType, matching_prefix};
 use std::io;
 use surus_disk::DiskFile;
 
@@ -13,8 +13,8 @@ const VERIFY_BYTES: usize = 1 << 20;
 
 pub fn encode_header(checksum: Checksum) -> [u8; HEADER_BYTES as usize] {
     let v = VERSION.to_be_bytes();
-    let b = checksum.bytes_per_checksum.to_be_bytes();
-    [v[0], v[1], checksum.kind as u8, b[0], b[1], b[2], b[3]]
+    let b = checksum.bytes_per_checksum().to_be_bytes();
+    [v[0], v[1], checksum.kind() as u8, b[0], b[1], b[2], b[3]]
 }
 
 /// # Errors
@@ -50,7 +50,7 @@ pub fn read_header(meta: &dyn DiskFile) -> io::Result<Checksum> {
 
 /// Where in the meta file the checksum of the chunk that holds byte `offset` lies.
 pub fn checksum_offset(checksum: Checksum, offset: u64) -> u64 {
-    HEADER_BYTES + offset / u64::from(checksum.bytes_per_checksum) * checksum.size() as u64
+    HEADER_BYTES + offset / u64::from(checksum.bytes_per_checksum()) * checksum.checksum_size() as u64
 }
 
 /// How many bytes of a block file its checksums vouch for, and the checksum of the last chunk where that is partial.
@@ -60,20 +60,20 @@ pub fn checksum_offset(checksum: Checksum, offset: u64) -> u64 {
 pub fn verified_length(data: &dyn DiskFile, meta: &dyn DiskFile) -> io::Result<(u64, Option<[u8; 4]>)> {
     let Ok(checksum) = read_header(meta) else { return Ok((0, None)) };
     let length = data.len()?;
-    if checksum.size() == 0 {
+    if checksum.checksum_size() == 0 {
         return Ok((length, None));
     }
-    let chunk = checksum.bytes_per_checksum as usize;
+    let chunk = checksum.bytes_per_checksum() as usize;
     let batch = (VERIFY_BYTES / chunk).max(1);
-    let (mut bytes, mut sums) = (vec![0; batch * chunk], vec![0; batch * checksum.size()]);
+    let (mut bytes, mut sums) = (vec![0; batch * chunk], vec![0; batch * checksum.checksum_size()]);
     let mut offset = 0u64;
     while offset < length {
         let have = read_up_to(data, &mut bytes, offset)?;
-        let have_sums = read_up_to(meta, &mut sums, checksum_offset(checksum, offset))? / checksum.size();
+        let have_sums = read_up_to(meta, &mut sums, checksum_offset(checksum, offset))? / checksum.checksum_size();
         for (i, part) in bytes[..have].chunks(chunk).enumerate() {
             let stored = sums.get(i * 4..i * 4 + 4).filter(|_| i < have_sums);
             let Some(stored) = stored.and_then(|s| <[u8; 4]>::try_from(s).ok()) else { return Ok((offset, None)) };
-            let good = checksum.matching_prefix(part, stored);
+            let good = matching_prefix(checksum.kind(), part, stored);
             offset += good as u64;
             if good < chunk {
                 return Ok((offset, (good > 0).then_some(stored)));

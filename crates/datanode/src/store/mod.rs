@@ -16,7 +16,7 @@ pub use version::{LAYOUT_VERSION, PoolVersion, StorageVersion};
 pub use volume::{StorageLocation, Volume};
 pub use writer::{Batch, ReplicaWriter};
 
-pub(crate) use pool::io_error;
+pub(crate) use pool::{Detached, io_error};
 
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;

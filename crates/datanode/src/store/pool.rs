@@ -56,6 +56,18 @@ pub struct ReplicaReader {
     pub volume: Arc<Volume>,
 }
 
+/// A replica that is out of the map and still on disk.
+pub(crate) struct Detached {
+    block: Block,
+    replica: Replica,
+}
+
+impl Detached {
+    pub fn volume(&self) -> u16 {
+        self.replica.volume
+    }
+}
+
 fn not_found(what: &str, block: impl std::fmt::Display) -> HdfsError {
     HdfsError::new(ExceptionClass::ReplicaNotFound, format!("{what}{block}"))
 }
@@ -359,14 +371,14 @@ impl BlockPool {
     }
 
     /// Deletes the map's entry of each block whose generation stamp matches. Returns what is to be removed from disk.
-    pub(crate) fn detach(&self, blocks: &[Block]) -> Vec<(Block, Replica)> {
+    pub(crate) fn detach(&self, blocks: &[Block]) -> Vec<Detached> {
         let mut map = self.map.lock();
         let mut gone = Vec::new();
         for block in blocks {
             match map.get(&block.id) {
                 Some(r) if r.generation_stamp == block.generation_stamp => {
                     if let Some(replica) = map.remove(&block.id) {
-                        gone.push((replica.block(block.id), replica));
+                        gone.push(Detached { block: replica.block(block.id), replica });
                     }
                 }
                 Some(r) => tracing::warn!("not deleted: {block} is here with generation stamp {}", r.generation_stamp),
@@ -377,17 +389,19 @@ impl BlockPool {
     }
 
     /// Removes the files of a detached replica and gives its room back.
-    pub(crate) fn delete_detached(&self, block: &Block, replica: &Replica) {
+    pub(crate) fn delete_detached(&self, detached: Detached) -> Block {
+        let Detached { block, replica } = detached;
         if let Kind::Rbw(open) | Kind::Temporary(open) = replica.kind.original() {
             // Its writer would go on filling a deleted file.
             let _turn = open.take_over(None, self.stop_timeout);
         }
-        let meta_bytes = self.meta_bytes(block.id, replica);
-        self.remove_files(block.id, replica);
+        let meta_bytes = self.meta_bytes(block.id, &replica);
+        self.remove_files(block.id, &replica);
         if let Ok((volume, _)) = self.volume(replica.volume) {
             volume.sub_used(block.num_bytes + meta_bytes);
             volume.num_blocks.fetch_sub(1, Ordering::Relaxed);
         }
+        block
     }
 
     fn meta_bytes(&self, id: BlockId, replica: &Replica) -> u64 {

@@ -395,7 +395,7 @@ impl BlockPool {
         let new_meta = volume.disk.open(&dir.join(meta_name(new)), OpenMode::Create)?;
         copy(&*data, &*new_data, new.num_bytes)?;
         let checksum = meta::read_header(&*meta)?;
-        let sums = checksum.chunks(new.num_bytes as usize) as u64 * checksum.size() as u64;
+        let sums = checksum.checksums_len(new.num_bytes as usize) as u64;
         copy(&*meta, &*new_meta, meta::HEADER_BYTES + sums)?;
         fix_last_checksum(checksum, &*new_data, &*new_meta, new.num_bytes)?;
         new_data.sync_data(SyncPoint("datanode.truncate-copy-data"))?;
@@ -416,7 +416,7 @@ impl BlockPool {
 
 /// The stored checksum of the partial chunk at the end; `None` when the length is a multiple of the chunk.
 fn last_checksum(checksum: Checksum, length: u64, meta: &dyn DiskFile) -> io::Result<Option<[u8; 4]>> {
-    if checksum.size() == 0 || length % u64::from(checksum.bytes_per_checksum) == 0 {
+    if checksum.checksum_size() == 0 || length % u64::from(checksum.bytes_per_checksum()) == 0 {
         return Ok(None);
     }
     let mut sum = [0; 4];
@@ -446,14 +446,14 @@ fn fix_last_checksum(
     meta: &dyn DiskFile,
     length: u64,
 ) -> io::Result<Option<[u8; 4]>> {
-    let chunk = u64::from(checksum.bytes_per_checksum);
-    meta.set_len(meta::HEADER_BYTES + length.div_ceil(chunk) * checksum.size() as u64)?;
-    if checksum.size() == 0 || length % chunk == 0 {
+    let chunk = u64::from(checksum.bytes_per_checksum());
+    meta.set_len(meta::HEADER_BYTES + length.div_ceil(chunk) * checksum.checksum_size() as u64)?;
+    if checksum.checksum_size() == 0 || length % chunk == 0 {
         return Ok(None);
     }
     let mut bytes = vec![0; (length % chunk) as usize];
     data.read_exact_at(&mut bytes, length - length % chunk)?;
-    let sum = checksum.of(&bytes).to_be_bytes();
+    let sum = checksum.kind().crc(&bytes).to_be_bytes();
     meta.write_all_at(&sum, checksum_offset(checksum, length))?;
     Ok(Some(sum))
 }

@@ -245,6 +245,20 @@ impl Volume {
         }
     }
 
+    /// `dfs.datanode.du.reserved`, bytes.
+    pub fn reserved_bytes(&self) -> u64 {
+        self.reserved
+    }
+
+    /// Bytes that open replicas may still take.
+    pub fn reserved_for_replicas(&self) -> u64 {
+        self.reserved_for_replicas.load(Ordering::Relaxed)
+    }
+
+    pub fn num_blocks(&self) -> u64 {
+        self.num_blocks.load(Ordering::Relaxed)
+    }
+
     pub fn is_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }

@@ -5,7 +5,7 @@ use super::meta::{self, checksum_offset};
 use super::pool::BlockPool;
 use super::replica::{Kind, OpenReplica, WriterTurn};
 use super::volume::Volume;
-use crate::checksum::Checksum;
+use crate::checksum::{Checksum, extend};
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -110,7 +110,7 @@ impl ReplicaWriter {
         data: &'a [u8],
         sums: &[u8],
     ) -> io::Result<()> {
-        let chunk = u64::from(self.checksum.bytes_per_checksum);
+        let chunk = u64::from(self.checksum.bytes_per_checksum());
         let position = self.length + batch.data_bytes;
         if offset == position && offset % chunk == 0 {
             if batch.data.is_empty() {
@@ -147,7 +147,7 @@ impl ReplicaWriter {
 
     /// A packet that overlaps what is on disk, or that begins inside a chunk.
     fn write_unaligned(&mut self, offset: u64, data: &[u8], sums: &[u8]) -> io::Result<()> {
-        let chunk = u64::from(self.checksum.bytes_per_checksum);
+        let chunk = u64::from(self.checksum.bytes_per_checksum());
         let (on_disk, end) = (self.length, offset + data.len() as u64);
         if offset > on_disk {
             return Err(invalid(format!(
@@ -171,17 +171,17 @@ impl ReplicaWriter {
         let sums = if offset > chunk_start {
             // The sender's checksum covers its own bytes alone: that of the whole chunk goes on from what is on disk.
             let crc = self.checksum_of_partial_chunk(chunk_start, on_disk)?;
-            self.checksum.extend(crc, fresh).to_be_bytes().to_vec()
+            extend(self.checksum.kind(), crc, fresh).to_be_bytes().to_vec()
         } else {
-            let skip = ((chunk_start - offset) / chunk) as usize * self.checksum.size();
+            let skip = ((chunk_start - offset) / chunk) as usize * self.checksum.checksum_size();
             sums.get(skip..).unwrap_or_default().to_vec()
         };
-        let sums = if self.checksum.size() == 0 { &[][..] } else { &sums[..] };
+        let sums = if self.checksum.checksum_size() == 0 { &[][..] } else { &sums[..] };
         // Data first: a crash between the two leaves a checksum of fewer bytes, which `verified_length` finds.
         self.data.write_all_at(fresh, on_disk)?;
         self.meta.write_all_at(sums, checksum_offset(self.checksum, chunk_start))?;
         let last = self.partial_checksum(end, sums);
-        let replaced = if on_disk == chunk_start { 0 } else { self.checksum.size() as u64 };
+        let replaced = if on_disk == chunk_start { 0 } else { self.checksum.checksum_size() as u64 };
         self.account(fresh.len() as u64, (sums.len() as u64).saturating_sub(replaced));
         self.grown_to(end, last);
         Ok(())
@@ -191,8 +191,8 @@ impl ReplicaWriter {
     fn checksum_of_partial_chunk(&self, chunk_start: u64, on_disk: u64) -> io::Result<u32> {
         let mut bytes = vec![0; (on_disk - chunk_start) as usize];
         self.data.read_exact_at(&mut bytes, chunk_start)?;
-        let crc = self.checksum.of(&bytes);
-        if self.checksum.size() > 0 {
+        let crc = self.checksum.kind().crc(&bytes);
+        if self.checksum.checksum_size() > 0 {
             let mut stored = [0; 4];
             self.meta.read_exact_at(&mut stored, checksum_offset(self.checksum, chunk_start))?;
             if stored != crc.to_be_bytes() {
@@ -206,7 +206,7 @@ impl ReplicaWriter {
     }
 
     fn partial_checksum(&self, end: u64, sums: &[u8]) -> Option<[u8; 4]> {
-        let partial = end % u64::from(self.checksum.bytes_per_checksum) != 0;
+        let partial = end % u64::from(self.checksum.bytes_per_checksum()) != 0;
         sums.last_chunk::<4>().copied().filter(|_| partial)
     }
 

@@ -23,9 +23,9 @@ pub(super) fn block_checksum(session: &mut Session<'_>, op: &OpBlockChecksumProt
         .map_or(BlockChecksumTypeProto::Md5crc, |options| options.block_checksum_type());
     let computed = session.node.pool(pool_id).and_then(|pool| {
         let info = session.node.replica(pool_id, &block)?.1;
-        let visible = info.visible_length.ok_or_else(|| {
-            HdfsError::io(format!("Replica is not readable, block={block}, {}", info.state.name()))
-        })?;
+        let visible = info
+            .visible_length
+            .ok_or_else(|| HdfsError::io(format!("Replica is not readable, block={block}, {}", info.state.name())))?;
         // Zero stands for "all of it": old clients do not say the length.
         let length = if block.num_bytes == 0 { visible } else { visible.min(block.num_bytes) };
         let sender = BlockSender::open(&pool, &block, 0, length, true)?;
@@ -44,7 +44,8 @@ pub(super) fn block_checksum(session: &mut Session<'_>, op: &OpBlockChecksumProt
             Ok(After::KeepAlive)
         }
         Err(e) => {
-            session.respond(Status::Error, Some(format!("opBlockChecksum {pool_id}:{block} received exception {e}")))?;
+            session
+                .respond(Status::Error, Some(format!("opBlockChecksum {pool_id}:{block} received exception {e}")))?;
             Ok(After::KeepAlive)
         }
     }

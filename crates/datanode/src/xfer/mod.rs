@@ -11,4 +11,5 @@ mod transfer;
 mod write;
 
 pub use server::XferServer;
-pub(crate) use transfer::send_replica;
+pub(crate) use transfer::{Copy, extended_block, send_replica};
+pub(crate) use write::block_of;

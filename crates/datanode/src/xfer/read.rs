@@ -62,4 +62,3 @@ fn is_socket_error(e: &io::Error) -> bool {
             | io::ErrorKind::UnexpectedEof
     )
 }
-

@@ -90,8 +90,7 @@ impl<'a, 'w> Receiver<'a, 'w> {
     pub fn run(&mut self) -> Result<Outcome, ReceiveError> {
         let upstream = self.input.stream().try_clone()?;
         let Some(mirror) = self.mirror.take() else {
-            let mut acks =
-                if self.acks { Acks::Direct { upstream: &upstream, out: Vec::new() } } else { Acks::None };
+            let mut acks = if self.acks { Acks::Direct { upstream: &upstream, out: Vec::new() } } else { Acks::None };
             let mut stream = Stream { mirror: None, mirror_failed: &AtomicBool::new(false) };
             let sync = self.receive(&mut stream, &mut acks)?;
             let last_ack = match acks {
@@ -290,8 +289,8 @@ impl Round<'_, '_> {
                 Ok(()) => taken.push(pending(&packet, Status::Success)),
                 Err(e) => {
                     let status = if e.is_corrupt { Status::ErrorChecksum } else { Status::Error };
-                    let written = self.written(self.writer.write_batch(&mut batch));
-                    if written.is_ok() {
+                    let written = self.writer.write_batch(&mut batch);
+                    if self.written(written).is_ok() {
                         self.handled.append(&mut taken);
                     }
                     self.handled.push(pending(&packet, status));

@@ -60,9 +60,8 @@ fn try_send(node: &Arc<Node>, copy: &Copy) -> Result<(), HdfsError> {
     let block = Block { num_bytes: visible, ..info.block };
     let Some((first, rest)) = copy.targets.split_first() else { return Ok(()) };
     let sender = BlockSender::open(&pool, &block, 0, visible, true)?;
-    let io_error = |e: io::Error| {
-        HdfsError::io(format!("{}:{block} to {}: {e}", copy.pool_id, xfer_address(node, &first.id)))
-    };
+    let io_error =
+        |e: io::Error| HdfsError::io(format!("{}:{block} to {}: {e}", copy.pool_id, xfer_address(node, &first.id)));
     let stream = connect(node, &first.id, rest.len()).map_err(io_error)?;
     let op = request(node, copy, &block, &sender, stage, rest);
     let mut head = Vec::with_capacity(512);
@@ -100,7 +99,11 @@ fn request(
             client_name: copy.client_name.clone(),
         },
         targets: rest.to_vec(),
-        source: Some(DatanodeInfoProto { id: node.id_proto(), location: Some("/default-rack".into()), ..Default::default() }),
+        source: Some(DatanodeInfoProto {
+            id: node.id_proto(),
+            location: Some("/default-rack".into()),
+            ..Default::default()
+        }),
         stage: stage as i32,
         requested_checksum: sender.checksum.to_proto(),
         caching_strategy: Some(CachingStrategyProto::default()),

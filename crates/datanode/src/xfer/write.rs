@@ -112,12 +112,7 @@ enum Target {
     Closed(Block, Arc<Volume>),
 }
 
-fn open_target(
-    pool: &Arc<BlockPool>,
-    block: &Block,
-    kind: &Kind,
-    op: &OpWriteBlockProto,
-) -> Result<Target, HdfsError> {
+fn open_target(pool: &Arc<BlockPool>, block: &Block, kind: &Kind, op: &OpWriteBlockProto) -> Result<Target, HdfsError> {
     let checksum = Checksum::from_proto(&op.requested_checksum)
         .ok_or_else(|| HdfsError::io("Could not create DataChecksum with the requested type and chunk size"))?;
     let storage_type = storage_type(op.storage_type());
@@ -193,11 +188,8 @@ fn connect_mirror(session: &Session<'_>, op: &mut OpWriteBlockProto, kind: &Kind
                 // A copy between DataNodes goes on without the rest.
                 return Ok(None);
             }
-            let response = BlockOpResponseProto {
-                status: Status::Error as i32,
-                first_bad_link: Some(name),
-                ..Default::default()
-            };
+            let response =
+                BlockOpResponseProto { status: Status::Error as i32, first_bad_link: Some(name), ..Default::default() };
             let _ = write_message(session.stream(), &response);
             Err(())
         }
