@@ -35,6 +35,17 @@ pub fn release(waiting: Vec<Waiting>) {
     send_together(replies);
 }
 
+/// Stands between the log and the state: a panic that unwinds through it would leave them apart, and the next image
+/// wrong, so it ends the process.
+struct Critical;
+
+impl Drop for Critical {
+    fn drop(&mut self) {
+        eprintln!("the NameNode stops: an operation was logged and its change broke off");
+        std::process::abort();
+    }
+}
+
 impl Core {
     /// The environment of a plan for this call.
     pub fn env<'a>(&self, call: &Call<'a>) -> Env<'a> {
@@ -108,6 +119,7 @@ impl Core {
         }
         let mut txid = self.last_txid();
         if !ops.is_empty() {
+            let critical = Critical;
             let last = self.journal.log(ops);
             self.last_txid.store(last.0, Ordering::Relaxed);
             txid = TxId(last.0 - ops.len() as u64);
@@ -118,6 +130,7 @@ impl Core {
                     self.fatal(&format!("operation {txid} was planned and logged but does not apply: {error:?}"));
                 }
             }
+            std::mem::forget(critical);
         }
         drop(soft);
         namespace.blocks.take_woken()

@@ -3,6 +3,7 @@
 
 mod call;
 mod callers;
+mod checkpoint;
 mod clock;
 mod commit;
 mod config;

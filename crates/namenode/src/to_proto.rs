@@ -6,7 +6,8 @@ use surus_proto::hadoop::hdfs::{
     BlockProto, DatanodeIdProto, DatanodeInfoProto, ExportedBlockKeysProto, ExtendedBlockProto, FsPermissionProto,
     HdfsFileStatusProto, LocatedBlockProto, StorageInfoProto,
 };
-use surus_types::{Block, DatanodeId, FileStatus, FileType, Replica};
+use surus_namespace::blocks::Datanode;
+use surus_types::{Block, DatanodeId, FileStatus, FileType, Replica, StorageType};
 
 /// The ids of this file system, as VERSION holds them.
 #[derive(Clone, Debug)]
@@ -135,4 +136,17 @@ pub fn file_status(status: &FileStatus<'_>) -> HdfsFileStatusProto {
         flags: Some(status.flags),
         ..Default::default()
     }
+}
+
+/// A DataNode as reports show it.
+pub fn datanode(node: &Datanode) -> DatanodeInfoProto {
+    let replica = Replica {
+        datanode: &node.id,
+        stats: &node.stats,
+        admin_state: node.admin_state,
+        network_location: &node.network_location,
+        storage_uuid: "",
+        storage_type: StorageType::Disk,
+    };
+    datanode_info(&replica, &node.software_version)
 }

@@ -1,16 +1,72 @@
 //! ClientProtocol. Handlers stand in groups; this is the table of them.
 //! Source: `ClientNamenodeProtocolServerSideTranslatorPB.java`, `NameNodeRpcServer.java`, Hadoop 3.5.0.
 
+mod admin;
+pub(crate) mod features;
 mod namespace;
 pub mod policies;
 
+use crate::call::Run::{AtMostOnce, Read, Slow, Write};
 use crate::call::{Method, Run};
 
 pub const NAME: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 
+const fn method(name: &'static str, run: Run) -> Method {
+    Method { name, run }
+}
+
 /// Sorted by name.
 pub static METHODS: &[Method] = &[
-    Method { name: "getFileInfo", run: Run::Read(namespace::get_file_info) },
-    Method { name: "getListing", run: Run::Read(namespace::get_listing) },
-    Method { name: "mkdirs", run: Run::Write(namespace::mkdirs) },
+    method("checkAccess", Read(namespace::check_access)),
+    method("createSymlink", Read(namespace::create_symlink)),
+    method("delete", AtMostOnce(namespace::delete)),
+    method("finalizeUpgrade", Read(admin::finalize_upgrade)),
+    method("getAclStatus", Read(features::get_acl_status)),
+    method("getContentSummary", Read(namespace::get_content_summary)),
+    method("getCurrentEditLogTxid", Read(admin::get_current_edit_log_txid)),
+    method("getDataEncryptionKey", Read(features::get_data_encryption_key)),
+    method("getDatanodeReport", Read(admin::get_datanode_report)),
+    method("getDatanodeStorageReport", Read(admin::get_datanode_storage_report)),
+    method("getDelegationToken", Read(features::get_delegation_token)),
+    method("getEZForPath", Read(features::get_ez_for_path)),
+    method("getEnclosingRoot", Read(features::get_enclosing_root)),
+    method("getErasureCodingCodecs", Read(features::get_erasure_coding_codecs)),
+    method("getErasureCodingPolicies", Read(features::get_erasure_coding_policies)),
+    method("getErasureCodingPolicy", Read(features::get_erasure_coding_policy)),
+    method("getFileInfo", Read(namespace::get_file_info)),
+    method("getFileLinkInfo", Read(namespace::get_file_link_info)),
+    method("getFsECBlockGroupStats", Read(admin::get_fs_ec_block_group_stats)),
+    method("getFsReplicatedBlockStats", Read(admin::get_fs_replicated_block_stats)),
+    method("getFsStats", Read(admin::get_fs_stats)),
+    method("getHAServiceState", Read(features::get_ha_service_state)),
+    method("getLinkTarget", Read(namespace::get_link_target)),
+    method("getListing", Read(namespace::get_listing)),
+    method("getPreferredBlockSize", Read(namespace::get_preferred_block_size)),
+    method("getQuotaUsage", Read(namespace::get_quota_usage)),
+    method("getServerDefaults", Read(admin::get_server_defaults)),
+    method("getSlowDatanodeReport", Read(admin::get_slow_datanode_report)),
+    method("getSnapshottableDirListing", Read(features::get_snapshottable_dir_listing)),
+    method("getStoragePolicies", Read(features::get_storage_policies)),
+    method("getStoragePolicy", Read(features::get_storage_policy)),
+    method("getXAttrs", Read(features::get_xattrs)),
+    method("isFileClosed", Read(namespace::is_file_closed)),
+    method("listCorruptFileBlocks", Read(admin::list_corrupt_file_blocks)),
+    method("listEncryptionZones", Read(features::list_encryption_zones)),
+    method("listXAttrs", Read(features::list_xattrs)),
+    method("mkdirs", Write(namespace::mkdirs)),
+    method("msync", Read(features::msync)),
+    method("refreshNodes", Read(admin::refresh_nodes)),
+    method("rename", AtMostOnce(namespace::rename)),
+    method("rename2", AtMostOnce(namespace::rename2)),
+    method("reportBadBlocks", Read(admin::report_bad_blocks)),
+    method("restoreFailedStorage", Read(admin::restore_failed_storage)),
+    method("rollEdits", Write(admin::roll_edits)),
+    method("rollingUpgrade", Read(admin::rolling_upgrade)),
+    method("saveNamespace", Slow(admin::save_namespace)),
+    method("setBalancerBandwidth", Read(admin::set_balancer_bandwidth)),
+    method("setOwner", Write(namespace::set_owner)),
+    method("setPermission", Write(namespace::set_permission)),
+    method("setSafeMode", Read(admin::set_safe_mode)),
+    method("setTimes", Write(namespace::set_times)),
+    method("upgradeStatus", Read(admin::upgrade_status)),
 ];

@@ -1,16 +1,29 @@
-//! Names and statuses: getFileInfo, getListing, mkdirs, rename, delete.
+//! Names and statuses: what is where, whose it is, and how it moves.
 
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::rpc::datanode::put;
 use crate::safe_mode::What;
 use crate::{from_proto, to_proto};
+use surus_namespace::edit_op::RenameOptions;
+use surus_namespace::ops::delete::Delete;
 use surus_namespace::ops::mkdirs::Mkdirs;
+use surus_namespace::ops::rename::{Rename, Rename2};
+use surus_namespace::ops::set_owner::SetOwner;
+use surus_namespace::ops::set_permission::SetPermission;
+use surus_namespace::ops::set_times::SetTimes;
 use surus_proto::hadoop::hdfs::{
-    DirectoryListingProto, GetFileInfoRequestProto, GetFileInfoResponseProto, GetListingRequestProto,
-    GetListingResponseProto, MkdirsRequestProto, MkdirsResponseProto,
+    CheckAccessRequestProto, CheckAccessResponseProto, ContentSummaryProto, CreateSymlinkRequestProto,
+    DeleteRequestProto, DeleteResponseProto, DirectoryListingProto, GetContentSummaryRequestProto,
+    GetContentSummaryResponseProto, GetFileInfoRequestProto, GetFileInfoResponseProto, GetFileLinkInfoRequestProto,
+    GetFileLinkInfoResponseProto, GetLinkTargetRequestProto, GetLinkTargetResponseProto, GetListingRequestProto,
+    GetListingResponseProto, GetPreferredBlockSizeRequestProto, GetPreferredBlockSizeResponseProto,
+    GetQuotaUsageRequestProto, GetQuotaUsageResponseProto, IsFileClosedRequestProto, IsFileClosedResponseProto,
+    MkdirsRequestProto, MkdirsResponseProto, QuotaUsageProto, Rename2RequestProto, Rename2ResponseProto,
+    RenameRequestProto, RenameResponseProto, SetOwnerRequestProto, SetOwnerResponseProto, SetPermissionRequestProto,
+    SetPermissionResponseProto, SetTimesRequestProto, SetTimesResponseProto,
 };
-use surus_types::HdfsError;
+use surus_types::{ContentSummary, FsAction, HdfsError};
 
 pub(super) fn get_file_info(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetFileInfoRequestProto = call.decode()?;
@@ -20,17 +33,24 @@ pub(super) fn get_file_info(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> 
     })
 }
 
+pub(super) fn get_file_link_info(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: GetFileLinkInfoRequestProto = call.decode()?;
+    let env = core.env(call);
+    core.namespace.read().get_file_link_info(&env, &request.src, |status| {
+        put(out, &GetFileLinkInfoResponseProto { fs: status.map(|s| to_proto::file_status(&s)) });
+    })
+}
+
 pub(super) fn get_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetListingRequestProto = call.decode()?;
     let env = core.env(call);
     let namespace = core.namespace.read();
     let limit = namespace.config.list_limit;
     let mut listing = DirectoryListingProto::default();
-    let end =
-        namespace.get_listing(&env, &request.src, &request.start_after, request.need_location, limit, |entry| {
-            listing.partial_listing.push(to_proto::file_status(&entry.status));
-            true
-        })?;
+    let end = namespace.get_listing(&env, &request.src, &request.start_after, request.need_location, limit, |entry| {
+        listing.partial_listing.push(to_proto::file_status(&entry.status));
+        true
+    })?;
     let dir_list = end.map(|end| DirectoryListingProto { remaining_entries: end.remaining, ..listing });
     put(out, &GetListingResponseProto { dir_list });
     Ok(())
@@ -47,4 +67,133 @@ pub(super) fn mkdirs(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<
     core.write(call, What("Cannot create directory ", &request.src), &operation, |_, result| {
         put(out, &MkdirsResponseProto { result: *result });
     })
+}
+
+pub(super) fn rename(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
+    let request: RenameRequestProto = call.decode()?;
+    let operation = Rename { src: &request.src, dst: &request.dst };
+    let mut renamed = false;
+    let done = core.write(call, What("Cannot rename ", &request.src), &operation, |_, result| {
+        renamed = *result;
+        put(out, &RenameResponseProto { result: renamed });
+    })?;
+    Ok(Done { keep: renamed, ..done })
+}
+
+pub(super) fn rename2(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
+    let request: Rename2RequestProto = call.decode()?;
+    let options = RenameOptions { overwrite: request.overwrite_dest, to_trash: request.move_to_trash() };
+    let operation = Rename2 { src: &request.src, dst: &request.dst, options };
+    core.write(call, What("Cannot rename ", &request.src), &operation, |_, ()| put(out, &Rename2ResponseProto {}))
+}
+
+pub(super) fn delete(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
+    let request: DeleteRequestProto = call.decode()?;
+    let operation = Delete { src: &request.src, recursive: request.recursive };
+    let mut deleted = false;
+    let done = core.write(call, What("Cannot delete ", &request.src), &operation, |_, result| {
+        deleted = *result;
+        put(out, &DeleteResponseProto { result: deleted });
+    })?;
+    Ok(Done { keep: deleted, ..done })
+}
+
+pub(super) fn set_permission(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
+    let request: SetPermissionRequestProto = call.decode()?;
+    let operation = SetPermission { src: &request.src, permission: from_proto::permission(&request.permission) };
+    let what = What("Cannot set permission for ", &request.src);
+    core.write(call, what, &operation, |_, ()| put(out, &SetPermissionResponseProto {}))
+}
+
+pub(super) fn set_owner(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
+    let request: SetOwnerRequestProto = call.decode()?;
+    let given = |name: &'_ Option<String>| name.clone().filter(|n| !n.is_empty());
+    let (user, group) = (given(&request.username), given(&request.groupname));
+    let operation = SetOwner { src: &request.src, user: user.as_deref(), group: group.as_deref() };
+    let what = What("Cannot set owner for ", &request.src);
+    core.write(call, what, &operation, |_, ()| put(out, &SetOwnerResponseProto {}))
+}
+
+pub(super) fn set_times(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
+    let request: SetTimesRequestProto = call.decode()?;
+    let operation =
+        SetTimes { src: &request.src, modification_time: request.mtime as i64, access_time: request.atime as i64 };
+    let what = What("Cannot set times ", &request.src);
+    core.write(call, what, &operation, |_, ()| put(out, &SetTimesResponseProto {}))
+}
+
+pub(super) fn get_content_summary(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: GetContentSummaryRequestProto = call.decode()?;
+    let env = core.env(call);
+    let summary = core.namespace.read().get_content_summary(&env, &request.path)?;
+    put(out, &GetContentSummaryResponseProto { summary: content_summary(&summary) });
+    Ok(())
+}
+
+fn content_summary(summary: &ContentSummary) -> ContentSummaryProto {
+    let is_file = summary.directory_count == 0;
+    ContentSummaryProto {
+        length: summary.length,
+        file_count: summary.file_count,
+        directory_count: summary.directory_count,
+        quota: summary.quota as u64,
+        space_consumed: summary.space_consumed,
+        space_quota: summary.space_quota as u64,
+        type_quota_infos: None,
+        snapshot_length: Some(0),
+        snapshot_file_count: Some(0),
+        snapshot_directory_count: Some(0),
+        snapshot_space_consumed: Some(0),
+        erasure_coding_policy: Some(if is_file { "Replicated" } else { "" }.to_owned()),
+    }
+}
+
+pub(super) fn get_quota_usage(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: GetQuotaUsageRequestProto = call.decode()?;
+    let env = core.env(call);
+    let summary = core.namespace.read().get_quota_usage(&env, &request.path)?;
+    let usage = QuotaUsageProto {
+        file_and_directory_count: summary.file_count + summary.directory_count,
+        quota: summary.quota as u64,
+        space_consumed: summary.space_consumed,
+        space_quota: summary.space_quota as u64,
+        type_quota_infos: None,
+    };
+    put(out, &GetQuotaUsageResponseProto { usage });
+    Ok(())
+}
+
+pub(super) fn get_preferred_block_size(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: GetPreferredBlockSizeRequestProto = call.decode()?;
+    let bsize = core.namespace.read().get_preferred_block_size(&core.env(call), &request.filename)?;
+    put(out, &GetPreferredBlockSizeResponseProto { bsize });
+    Ok(())
+}
+
+pub(super) fn is_file_closed(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: IsFileClosedRequestProto = call.decode()?;
+    let result = core.namespace.read().is_file_closed(&core.env(call), &request.src)?;
+    put(out, &IsFileClosedResponseProto { result });
+    Ok(())
+}
+
+pub(super) fn check_access(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: CheckAccessRequestProto = call.decode()?;
+    let action = FsAction((request.mode & 7) as u8);
+    core.namespace.read().check_access_of(&core.env(call), &request.path, action)?;
+    put(out, &CheckAccessResponseProto {});
+    Ok(())
+}
+
+pub(super) fn get_link_target(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: GetLinkTargetRequestProto = call.decode()?;
+    let target = core.namespace.read().get_link_target(&core.env(call), &request.path)?;
+    let target_path = Some(String::from_utf8_lossy(&target).into_owned());
+    put(out, &GetLinkTargetResponseProto { target_path });
+    Ok(())
+}
+
+pub(super) fn create_symlink(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let _: CreateSymlinkRequestProto = call.decode()?;
+    Err(core.namespace.read().create_symlink())
 }

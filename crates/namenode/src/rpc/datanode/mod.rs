@@ -5,6 +5,8 @@ mod block_list;
 mod commands;
 mod reports;
 
+pub(crate) use reports::bad_blocks;
+
 use crate::call::{Call, Method, Run};
 use crate::core::Core;
 use crate::{from_proto, to_proto};

@@ -1,0 +1,177 @@
+//! Calls about features this file system does not use (yet): they answer as stock Hadoop does on a name space without
+//! them, since clients ask on plain paths.
+
+use super::policies;
+use crate::call::Call;
+use crate::core::Core;
+use crate::rpc::datanode::put;
+use surus_namespace::{DirOp, Namespace};
+use surus_proto::hadoop::common::{GetDelegationTokenRequestProto, GetDelegationTokenResponseProto};
+use surus_proto::hadoop::hdfs::{
+    AclStatusProto, CodecProto, EcSchemaProto, ErasureCodingPolicyProto, FsPermissionProto, GetAclStatusRequestProto,
+    GetAclStatusResponseProto, GetDataEncryptionKeyResponseProto, GetEnclosingRootRequestProto,
+    GetEnclosingRootResponseProto, GetErasureCodingCodecsResponseProto, GetErasureCodingPoliciesResponseProto,
+    GetErasureCodingPolicyRequestProto, GetErasureCodingPolicyResponseProto, GetEzForPathRequestProto,
+    GetEzForPathResponseProto, GetSnapshottableDirListingResponseProto, GetStoragePoliciesResponseProto,
+    GetStoragePolicyRequestProto, GetStoragePolicyResponseProto, GetXAttrsRequestProto, GetXAttrsResponseProto,
+    ListEncryptionZonesResponseProto, ListXAttrsRequestProto, ListXAttrsResponseProto, MsyncResponseProto,
+};
+use surus_types::{ExceptionClass, FsAction, HdfsError};
+
+pub(super) fn get_ez_for_path(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: GetEzForPathRequestProto = call.decode()?;
+    let (env, namespace) = (core.env(call), core.namespace.read());
+    let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
+    namespace.check_path_access(&env, &path, FsAction::READ)?;
+    put(out, &GetEzForPathResponseProto { zone: None });
+    Ok(())
+}
+
+pub(super) fn list_encryption_zones(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    call.check_superuser("listEncryptionZones")?;
+    put(out, &ListEncryptionZonesResponseProto { zones: Vec::new(), has_more: false });
+    Ok(())
+}
+
+pub(super) fn get_erasure_coding_policy(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: GetErasureCodingPolicyRequestProto = call.decode()?;
+    let (env, namespace) = (core.env(call), core.namespace.read());
+    let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
+    namespace.check_path_access(&env, &path, FsAction::READ)?;
+    namespace.existing(&path, "Path not found: ")?;
+    put(out, &GetErasureCodingPolicyResponseProto { ec_policy: None });
+    Ok(())
+}
+
+/// The built-in policies; a fresh Hadoop enables the first.
+pub(super) fn get_erasure_coding_policies(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    const DISABLED: i32 = 1;
+    const ENABLED: i32 = 2;
+    let policy = |id: u32, name: &str, codec: &str, data_units, parity_units| ErasureCodingPolicyProto {
+        name: Some(name.to_owned()),
+        schema: Some(EcSchemaProto { codec_name: codec.to_owned(), data_units, parity_units, options: Vec::new() }),
+        cell_size: Some(1 << 20),
+        id,
+        state: Some(if id == 1 { ENABLED } else { DISABLED }),
+    };
+    let ec_policies = vec![
+        policy(1, "RS-6-3-1024k", "rs", 6, 3),
+        policy(2, "RS-3-2-1024k", "rs", 3, 2),
+        policy(3, "RS-LEGACY-6-3-1024k", "rs-legacy", 6, 3),
+        policy(4, "XOR-2-1-1024k", "xor", 2, 1),
+        policy(5, "RS-10-4-1024k", "rs", 10, 4),
+    ];
+    put(out, &GetErasureCodingPoliciesResponseProto { ec_policies });
+    Ok(())
+}
+
+pub(super) fn get_erasure_coding_codecs(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let codec = |codec: &str, coders: &str| CodecProto { codec: codec.to_owned(), coders: coders.to_owned() };
+    let codec = vec![
+        codec("rs", "rs_native, rs_java"),
+        codec("rs-legacy", "rs-legacy_java"),
+        codec("xor", "xor_native, xor_java"),
+    ];
+    put(out, &GetErasureCodingCodecsResponseProto { codec });
+    Ok(())
+}
+
+pub(super) fn get_acl_status(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: GetAclStatusRequestProto = call.decode()?;
+    let (env, namespace) = (core.env(call), core.namespace.read());
+    let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
+    let inode = namespace.tree.inode(namespace.existing(&path, "cannot find ")?);
+    let result = AclStatusProto {
+        owner: inode.user().to_string(),
+        group: inode.group().to_string(),
+        sticky: inode.permission().is_sticky(),
+        entries: Vec::new(),
+        permission: Some(FsPermissionProto { perm: u32::from(inode.permission().0) }),
+    };
+    put(out, &GetAclStatusResponseProto { result });
+    Ok(())
+}
+
+pub(super) fn get_xattrs(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: GetXAttrsRequestProto = call.decode()?;
+    let (env, namespace) = (core.env(call), core.namespace.read());
+    let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
+    namespace.existing(&path, "cannot find ")?;
+    namespace.check_path_access(&env, &path, FsAction::READ)?;
+    if !request.x_attrs.is_empty() {
+        let text = "At least one of the attributes provided was not found.";
+        return Err(HdfsError::new(ExceptionClass::XAttrNotFound, text));
+    }
+    put(out, &GetXAttrsResponseProto { x_attrs: Vec::new() });
+    Ok(())
+}
+
+pub(super) fn list_xattrs(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: ListXAttrsRequestProto = call.decode()?;
+    let (env, namespace) = (core.env(call), core.namespace.read());
+    let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
+    namespace.existing(&path, "cannot find ")?;
+    namespace.check_path_access(&env, &path, FsAction::READ)?;
+    put(out, &ListXAttrsResponseProto { x_attrs: Vec::new() });
+    Ok(())
+}
+
+pub(super) fn get_storage_policies(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let policies = policies::SUITE.iter().map(|p| p.to_proto()).collect();
+    put(out, &GetStoragePoliciesResponseProto { policies });
+    Ok(())
+}
+
+pub(super) fn get_storage_policy(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: GetStoragePolicyRequestProto = call.decode()?;
+    let (env, namespace) = (core.env(call), core.namespace.read());
+    let id = storage_policy_of(&namespace, &env, &request.path)?;
+    put(out, &GetStoragePolicyResponseProto { storage_policy: policies::by_id(id).to_proto() });
+    Ok(())
+}
+
+fn storage_policy_of(namespace: &Namespace, env: &surus_namespace::Env<'_>, src: &str) -> Result<u8, HdfsError> {
+    let path = namespace.resolve(env, src, DirOp::Read)?;
+    let handle = namespace.existing(&path, "File/Directory does not exist: ")?;
+    namespace.check_path_access(env, &path, FsAction::READ)?;
+    Ok(namespace.tree.inode(handle).storage_policy())
+}
+
+/// `null` where no directory at all is snapshottable.
+pub(super) fn get_snapshottable_dir_listing(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    put(out, &GetSnapshottableDirListingResponseProto { snapshottable_dir_list: None });
+    Ok(())
+}
+
+/// `null` where security is off.
+pub(super) fn get_delegation_token(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let _: GetDelegationTokenRequestProto = call.decode()?;
+    put(out, &GetDelegationTokenResponseProto { token: None });
+    Ok(())
+}
+
+pub(super) fn get_data_encryption_key(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    put(out, &GetDataEncryptionKeyResponseProto { data_encryption_key: None });
+    Ok(())
+}
+
+pub(super) fn get_enclosing_root(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: GetEnclosingRootRequestProto = call.decode()?;
+    let root = core.namespace.read().get_enclosing_root(&core.env(call), request.filename())?;
+    put(out, &GetEnclosingRootResponseProto { enclosing_root_path: Some(root.to_owned()) });
+    Ok(())
+}
+
+pub(super) fn msync(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    put(out, &MsyncResponseProto {});
+    Ok(())
+}
+
+/// Also HAServiceProtocol's: this NameNode is not one of several.
+pub(crate) fn no_ha() -> HdfsError {
+    HdfsError::new(ExceptionClass::ServiceFailed, "HA for namenode is not enabled")
+}
+
+pub(super) fn get_ha_service_state(_: &Core, _: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
+    Err(no_ha())
+}
