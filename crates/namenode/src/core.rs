@@ -2,6 +2,7 @@
 
 use crate::call::OwnedCall;
 use crate::callers::Callers;
+use crate::checkpoint::Checkpoint;
 use crate::clock::Clock;
 use crate::commit::Waiting;
 use crate::config::NameNodeConfig;
@@ -11,11 +12,11 @@ use crate::parked::Parked;
 use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::to_proto::FileSystemId;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use std::sync::Weak;
 use std::sync::atomic::{AtomicU64, Ordering};
 use surus_namespace::Namespace;
-use surus_types::{Caller, TxId};
+use surus_types::{Caller, HdfsError, TxId};
 
 /// The shared state of one NameNode.
 pub struct Core {
@@ -25,6 +26,9 @@ pub struct Core {
     /// The last transaction logged; moves under the namespace's write lock.
     pub last_txid: AtomicU64,
     pub id: FileSystemId,
+    pub checkpoint: Mutex<Checkpoint>,
+    /// Reads the proxy user keys anew.
+    pub read_proxies: Box<dyn Fn() -> Result<ProxyUsers, HdfsError> + Send + Sync>,
     pub held: Held<Waiting>,
     pub parked: Parked<OwnedCall>,
     /// Absent: `dfs.namenode.enable.retrycache` is false.
@@ -44,6 +48,13 @@ impl Core {
     /// The last transaction logged, durable or not.
     pub fn last_txid(&self) -> TxId {
         TxId(self.last_txid.load(Ordering::Relaxed))
+    }
+
+    /// # Errors
+    /// The configuration can no longer be read.
+    pub fn reload_proxy_users(&self) -> Result<(), HdfsError> {
+        *self.proxies.write() = (self.read_proxies)()?;
+        Ok(())
     }
 
     /// Ends the process: its state can no longer be trusted, or its log no longer be written. Nothing that is not durable

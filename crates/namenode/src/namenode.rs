@@ -14,7 +14,7 @@ use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::service::Service;
 use crate::to_proto::FileSystemId;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -107,6 +107,7 @@ fn new_core(
     let spawn = Box::new(move |job: Box<dyn FnOnce() + Send>| drop(spawner.spawn_blocking(job)));
     let groups = Groups::new(config.groups, &config.group_overrides, spawn);
     let callers = Callers::new(groups, clock, user.into(), config.superusergroup.as_str().into());
+    let proxies = ProxyUsers::new(conf.iter());
     let own_caller = callers.caller(user.into(), None, Arc::from([]), "127.0.0.1".into());
     Arc::new_cyclic(|me| Core {
         namespace: RwLock::new(namespace),
@@ -120,6 +121,8 @@ fn new_core(
             block_pool_id: "BP-1-127.0.0.1-1".to_owned(),
         },
         held: Held::new(TxId(u64::MAX), release),
+        checkpoint: Mutex::default(),
+        read_proxies: Box::new(move || Ok(proxies.clone())),
         parked: Parked::default(),
         retry_cache: config.retry_cache.then(|| RetryCache::new(config.retry_cache_life_ms)),
         callers,

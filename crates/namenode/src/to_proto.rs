@@ -1,12 +1,12 @@
 //! Views of the namespace as wire messages, for the answers that are not hot enough for `wire`'s hand-made encoders.
 
+use surus_namespace::blocks::Datanode;
 use surus_proto::hadoop::common::TokenProto;
 use surus_proto::hadoop::hdfs::BlockKeyProto;
 use surus_proto::hadoop::hdfs::{
     BlockProto, DatanodeIdProto, DatanodeInfoProto, ExportedBlockKeysProto, ExtendedBlockProto, FsPermissionProto,
     HdfsFileStatusProto, LocatedBlockProto, StorageInfoProto,
 };
-use surus_namespace::blocks::Datanode;
 use surus_types::{Block, DatanodeId, FileStatus, FileType, Replica, StorageType};
 
 /// The ids of this file system, as VERSION holds them.

@@ -2,6 +2,10 @@
 
 pub mod client;
 pub mod datanode;
+mod ha;
+mod mappings;
+mod meta;
+mod namenode;
 
 use crate::call::{Call, Method};
 use crate::core::Core;
@@ -15,6 +19,11 @@ pub fn methods(protocol: &str) -> Option<&'static [Method]> {
     Some(match protocol {
         client::NAME => client::METHODS,
         datanode::NAME => datanode::METHODS,
+        namenode::NAME => namenode::METHODS,
+        ha::NAME => ha::METHODS,
+        mappings::REFRESH_NAME => mappings::REFRESH_METHODS,
+        mappings::GET_NAME => mappings::GET_METHODS,
+        meta::NAME => meta::METHODS,
         _ => return None,
     })
 }
@@ -38,7 +47,15 @@ mod tests {
 
     #[test]
     fn tables_are_sorted() {
-        for table in [client::METHODS, datanode::METHODS] {
+        for table in [
+            client::METHODS,
+            datanode::METHODS,
+            namenode::METHODS,
+            ha::METHODS,
+            mappings::REFRESH_METHODS,
+            mappings::GET_METHODS,
+            meta::METHODS,
+        ] {
             assert!(table.windows(2).all(|w| w[0].name < w[1].name));
         }
     }

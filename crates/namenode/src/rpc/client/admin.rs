@@ -8,18 +8,17 @@ use crate::to_proto;
 use surus_namespace::Namespace;
 use surus_namespace::blocks::{DatanodeHandle, DatanodeReportType};
 use surus_proto::hadoop::hdfs::{
-    CorruptFileBlocksProto, DatanodeInfoProto, DatanodeStorageProto,
-    DatanodeStorageReportProto, FinalizeUpgradeResponseProto, FsServerDefaultsProto,
-    GetCurrentEditLogTxidResponseProto, GetDatanodeReportRequestProto, GetDatanodeReportResponseProto,
-    GetDatanodeStorageReportRequestProto, GetDatanodeStorageReportResponseProto, GetFsEcBlockGroupStatsResponseProto,
-    GetFsReplicatedBlockStatsResponseProto, GetFsStatsResponseProto, GetServerDefaultsResponseProto,
-    GetSlowDatanodeReportResponseProto, ListCorruptFileBlocksRequestProto, ListCorruptFileBlocksResponseProto,
-    RefreshNodesResponseProto, ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
-    RestoreFailedStorageRequestProto, RestoreFailedStorageResponseProto, RollEditsResponseProto,
-    RollingUpgradeActionProto, RollingUpgradeRequestProto, RollingUpgradeResponseProto, SafeModeActionProto,
-    SaveNamespaceRequestProto, SaveNamespaceResponseProto, SetBalancerBandwidthRequestProto,
-    SetBalancerBandwidthResponseProto, SetSafeModeRequestProto, SetSafeModeResponseProto, StorageReportProto,
-    UpgradeStatusResponseProto,
+    CorruptFileBlocksProto, DatanodeInfoProto, DatanodeStorageProto, DatanodeStorageReportProto,
+    FinalizeUpgradeResponseProto, FsServerDefaultsProto, GetCurrentEditLogTxidResponseProto,
+    GetDatanodeReportRequestProto, GetDatanodeReportResponseProto, GetDatanodeStorageReportRequestProto,
+    GetDatanodeStorageReportResponseProto, GetFsEcBlockGroupStatsResponseProto, GetFsReplicatedBlockStatsResponseProto,
+    GetFsStatsResponseProto, GetServerDefaultsResponseProto, GetSlowDatanodeReportResponseProto,
+    ListCorruptFileBlocksRequestProto, ListCorruptFileBlocksResponseProto, RefreshNodesResponseProto,
+    ReportBadBlocksRequestProto, ReportBadBlocksResponseProto, RestoreFailedStorageRequestProto,
+    RestoreFailedStorageResponseProto, RollEditsResponseProto, RollingUpgradeActionProto, RollingUpgradeRequestProto,
+    RollingUpgradeResponseProto, SafeModeActionProto, SaveNamespaceRequestProto, SaveNamespaceResponseProto,
+    SetBalancerBandwidthRequestProto, SetBalancerBandwidthResponseProto, SetSafeModeRequestProto,
+    SetSafeModeResponseProto, StorageReportProto, UpgradeStatusResponseProto,
 };
 use surus_types::{ExceptionClass, HdfsError};
 
@@ -287,6 +286,9 @@ pub(super) fn list_corrupt_file_blocks(core: &Core, call: &Call<'_>, out: &mut V
     let files = missing.iter().filter_map(|(_, owner)| path_of(*owner)).filter(below).collect();
     // Past the end the cookie stays behind the last block, so that the next call finds nothing.
     let cookie = next.or(missing.last().map(|(handle, _)| handle.0 + 1)).unwrap_or(from);
-    put(out, &ListCorruptFileBlocksResponseProto { corrupt: CorruptFileBlocksProto { files, cookie: cookie.to_string() } });
+    put(
+        out,
+        &ListCorruptFileBlocksResponseProto { corrupt: CorruptFileBlocksProto { files, cookie: cookie.to_string() } },
+    );
     Ok(())
 }

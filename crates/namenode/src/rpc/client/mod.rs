@@ -18,6 +18,7 @@ const fn method(name: &'static str, run: Run) -> Method {
 /// Sorted by name.
 pub static METHODS: &[Method] = &[
     method("checkAccess", Read(namespace::check_access)),
+    method("concat", AtMostOnce(namespace::concat)),
     method("createSymlink", Read(namespace::create_symlink)),
     method("delete", AtMostOnce(namespace::delete)),
     method("finalizeUpgrade", Read(admin::finalize_upgrade)),
@@ -58,6 +59,7 @@ pub static METHODS: &[Method] = &[
     method("refreshNodes", Read(admin::refresh_nodes)),
     method("rename", AtMostOnce(namespace::rename)),
     method("rename2", AtMostOnce(namespace::rename2)),
+    method("renewLease", Read(namespace::renew_lease)),
     method("reportBadBlocks", Read(admin::report_bad_blocks)),
     method("restoreFailedStorage", Read(admin::restore_failed_storage)),
     method("rollEdits", Write(admin::roll_edits)),

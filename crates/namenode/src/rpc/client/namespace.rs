@@ -6,6 +6,7 @@ use crate::rpc::datanode::put;
 use crate::safe_mode::What;
 use crate::{from_proto, to_proto};
 use surus_namespace::edit_op::RenameOptions;
+use surus_namespace::ops::concat::Concat;
 use surus_namespace::ops::delete::Delete;
 use surus_namespace::ops::mkdirs::Mkdirs;
 use surus_namespace::ops::rename::{Rename, Rename2};
@@ -13,14 +14,15 @@ use surus_namespace::ops::set_owner::SetOwner;
 use surus_namespace::ops::set_permission::SetPermission;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_proto::hadoop::hdfs::{
-    CheckAccessRequestProto, CheckAccessResponseProto, ContentSummaryProto, CreateSymlinkRequestProto,
-    DeleteRequestProto, DeleteResponseProto, DirectoryListingProto, GetContentSummaryRequestProto,
-    GetContentSummaryResponseProto, GetFileInfoRequestProto, GetFileInfoResponseProto, GetFileLinkInfoRequestProto,
-    GetFileLinkInfoResponseProto, GetLinkTargetRequestProto, GetLinkTargetResponseProto, GetListingRequestProto,
-    GetListingResponseProto, GetPreferredBlockSizeRequestProto, GetPreferredBlockSizeResponseProto,
-    GetQuotaUsageRequestProto, GetQuotaUsageResponseProto, IsFileClosedRequestProto, IsFileClosedResponseProto,
-    MkdirsRequestProto, MkdirsResponseProto, QuotaUsageProto, Rename2RequestProto, Rename2ResponseProto,
-    RenameRequestProto, RenameResponseProto, SetOwnerRequestProto, SetOwnerResponseProto, SetPermissionRequestProto,
+    CheckAccessRequestProto, CheckAccessResponseProto, ConcatRequestProto, ConcatResponseProto, ContentSummaryProto,
+    CreateSymlinkRequestProto, DeleteRequestProto, DeleteResponseProto, DirectoryListingProto,
+    GetContentSummaryRequestProto, GetContentSummaryResponseProto, GetFileInfoRequestProto, GetFileInfoResponseProto,
+    GetFileLinkInfoRequestProto, GetFileLinkInfoResponseProto, GetLinkTargetRequestProto, GetLinkTargetResponseProto,
+    GetListingRequestProto, GetListingResponseProto, GetPreferredBlockSizeRequestProto,
+    GetPreferredBlockSizeResponseProto, GetQuotaUsageRequestProto, GetQuotaUsageResponseProto,
+    IsFileClosedRequestProto, IsFileClosedResponseProto, MkdirsRequestProto, MkdirsResponseProto, QuotaUsageProto,
+    Rename2RequestProto, Rename2ResponseProto, RenameRequestProto, RenameResponseProto, RenewLeaseRequestProto,
+    RenewLeaseResponseProto, SetOwnerRequestProto, SetOwnerResponseProto, SetPermissionRequestProto,
     SetPermissionResponseProto, SetTimesRequestProto, SetTimesResponseProto,
 };
 use surus_types::{ContentSummary, FsAction, HdfsError};
@@ -47,10 +49,11 @@ pub(super) fn get_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Re
     let namespace = core.namespace.read();
     let limit = namespace.config.list_limit;
     let mut listing = DirectoryListingProto::default();
-    let end = namespace.get_listing(&env, &request.src, &request.start_after, request.need_location, limit, |entry| {
-        listing.partial_listing.push(to_proto::file_status(&entry.status));
-        true
-    })?;
+    let end =
+        namespace.get_listing(&env, &request.src, &request.start_after, request.need_location, limit, |entry| {
+            listing.partial_listing.push(to_proto::file_status(&entry.status));
+            true
+        })?;
     let dir_list = end.map(|end| DirectoryListingProto { remaining_entries: end.remaining, ..listing });
     put(out, &GetListingResponseProto { dir_list });
     Ok(())
@@ -196,4 +199,22 @@ pub(super) fn get_link_target(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -
 pub(super) fn create_symlink(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
     let _: CreateSymlinkRequestProto = call.decode()?;
     Err(core.namespace.read().create_symlink())
+}
+
+pub(super) fn concat(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
+    let request: ConcatRequestProto = call.decode()?;
+    let sources: Vec<&str> = request.srcs.iter().map(String::as_str).collect();
+    let operation = Concat { target: &request.trg, sources: &sources };
+    core.write(call, What("Cannot concat ", &request.trg), &operation, |_, ()| put(out, &ConcatResponseProto {}))
+}
+
+/// Soft state: nothing is logged.
+pub(super) fn renew_lease(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: RenewLeaseRequestProto = call.decode()?;
+    let namespaces: Vec<&str> = request.namespaces.iter().map(String::as_str).collect();
+    let mut namespace = core.namespace.write();
+    core.check_safe_mode(&namespace, What("Cannot renew lease for ", &request.client_name))?;
+    namespace.renew_lease(&request.client_name, &namespaces, core.clock.monotonic_ms())?;
+    put(out, &RenewLeaseResponseProto {});
+    Ok(())
 }
