@@ -33,13 +33,28 @@ impl Namespace {
     /// file's access time is older than the precision.
     ///
     /// # Errors
-    /// No such file, no right to read it, a negative range; in safe mode a block without a replica.
+    /// As [`Namespace::check_block_locations`].
     pub fn get_block_locations(
         &self,
         env: &Env<'_>,
         request: &GetBlockLocations<'_>,
         visit: &mut dyn FnMut(BlockLocationsPart<'_>),
     ) -> Result<Option<EditOp>, HdfsError> {
+        let (file, op) = self.check_block_locations(env, request)?;
+        self.lend_block_locations(env, file, request.offset as u64, request.length as u64, visit);
+        Ok(op)
+    }
+
+    /// Whether the caller may have the locations: the file to lend them of, and the operation to log and apply, if its
+    /// access time is older than the precision.
+    ///
+    /// # Errors
+    /// No such file, no right to read it, a negative range; in safe mode a block without a replica.
+    pub fn check_block_locations(
+        &self,
+        env: &Env<'_>,
+        request: &GetBlockLocations<'_>,
+    ) -> Result<(InodeHandle, Option<EditOp>), HdfsError> {
         let src = request.src;
         for (value, what) in [(request.offset, "offset"), (request.length, "length")] {
             if value < 0 {
@@ -54,15 +69,27 @@ impl Namespace {
         if self.blocks.safe_mode.is_on() && self.range(file, offset, length).any(|(b, _)| self.is_without_replica(b)) {
             return Err(self.safe_mode_error(env, format_args!("Zero blocklocations for {src}")));
         }
-        self.lend_block_locations(env, file, offset, length, visit);
         let inode = self.tree.inode(file);
         let precision = self.blocks.config.access_time_precision_ms;
         let old = precision > 0 && env.now_ms > inode.access_time().saturating_add(precision);
-        Ok((old && !self.blocks.safe_mode.is_on()).then(|| EditOp::Times {
+        let op = (old && !self.blocks.safe_mode.is_on()).then(|| EditOp::Times {
             path: path.path.as_ref().into(),
             mtime: -1,
             atime: env.now_ms,
-        }))
+        });
+        Ok((file, op))
+    }
+
+    /// What the answer says before its blocks.
+    pub fn block_locations_header(&self, file: InodeHandle) -> LocatedBlocks {
+        let inode = self.tree.inode(file);
+        let last = inode.blocks().last().map(|b| self.blocks.info(*b));
+        let open_bytes = last.filter(|i| !i.state.is_complete()).map_or(0, |i| i.block.num_bytes);
+        LocatedBlocks {
+            file_length: inode.length() - open_bytes,
+            under_construction: inode.is_under_construction(),
+            last_block_complete: last.is_some_and(|i| i.state.is_complete()),
+        }
     }
 
     /// Lends the status of `src` and, for a file, the locations of all its blocks.
@@ -105,13 +132,7 @@ impl Namespace {
         let mut random = Random::new(env.random);
         let last = inode.blocks().last().copied();
         let last_info = last.map(|b| self.blocks.info(b));
-        let last_complete = last_info.is_some_and(|i| i.state.is_complete());
-        let open_bytes = last_info.filter(|i| !i.state.is_complete()).map_or(0, |i| i.block.num_bytes);
-        visit(BlockLocationsPart::Header(LocatedBlocks {
-            file_length: inode.length() - open_bytes,
-            under_construction: inode.is_under_construction(),
-            last_block_complete: last_complete,
-        }));
+        visit(BlockLocationsPart::Header(self.block_locations_header(file)));
         let mut scratch = Scratch::default();
         for (block, offset) in self.range(file, offset, length) {
             self.lend_block(env, block, offset, &mut random, &mut scratch, |b| visit(BlockLocationsPart::Block(b)));
