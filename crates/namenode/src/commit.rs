@@ -86,19 +86,20 @@ impl Core {
     ) -> Result<Done, Refused> {
         let env = self.env(call);
         let mut namespace = self.namespace.write();
+        namespace.set_now(env.monotonic_ms);
         if let Some(what) = what {
             self.check_safe_mode(&namespace, what)?;
         }
         let (result, woken) = match operation.plan(&namespace, &env) {
             Ok(Plan { ops, soft, reply }) => {
-                let woken = self.commit(&mut namespace, &ops, soft);
+                let woken = self.commit(&mut namespace, &ops, &soft);
                 encode(&namespace, &reply);
                 (Ok(Done { txid: self.last_txid(), keep: true }), woken)
             }
             Err(Refusal::Error(error)) => (Err(Refused::Error(error)), Vec::new()),
             Err(Refusal::Wait { until, otherwise }) => (Err(self.refused(until, otherwise)), Vec::new()),
             Err(Refusal::Start { ops, soft, until, otherwise }) => {
-                let woken = self.commit(&mut namespace, &ops, soft);
+                let woken = self.commit(&mut namespace, &ops, &soft);
                 (Err(self.refused(until, otherwise)), woken)
             }
         };
@@ -113,7 +114,7 @@ impl Core {
     }
 
     /// Logs and applies operations; the caller holds the write lock. Returns what parked calls may now go on.
-    pub fn commit(&self, namespace: &mut Namespace, ops: &[EditOp], soft: Vec<SoftEffect>) -> Vec<WaitFor> {
+    pub fn commit(&self, namespace: &mut Namespace, ops: &[EditOp], soft: &[SoftEffect]) -> Vec<WaitFor> {
         if ops.is_empty() && soft.is_empty() {
             return Vec::new();
         }
@@ -132,7 +133,7 @@ impl Core {
             }
             std::mem::forget(critical);
         }
-        drop(soft);
+        namespace.apply_soft(soft, txid);
         namespace.blocks.take_woken()
     }
 
@@ -155,14 +156,15 @@ impl Core {
         let call = Call { caller: &self.own_caller, rpc: &RpcIds::NONE, body: &[], waited: true };
         let env = self.env(&call);
         let mut namespace = self.namespace.write();
+        namespace.set_now(env.monotonic_ms);
         let woken = match operation.plan(&namespace, &env) {
             Ok(plan) => {
                 reply = Some(plan.reply);
-                self.commit(&mut namespace, &plan.ops, plan.soft)
+                self.commit(&mut namespace, &plan.ops, &plan.soft)
             }
             Err(Refusal::Error(error) | Refusal::Wait { otherwise: error, .. }) => return Err(error),
             Err(Refusal::Start { ops, soft, otherwise, .. }) => {
-                let woken = self.commit(&mut namespace, &ops, soft);
+                let woken = self.commit(&mut namespace, &ops, &soft);
                 drop(namespace);
                 self.wake(&woken);
                 return Err(otherwise);

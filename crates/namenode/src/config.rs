@@ -27,6 +27,7 @@ pub struct NameNodeConfig {
     pub retry_cache: bool,
     pub retry_cache_life_ms: u64,
     pub redundancy_interval_ms: u64,
+    pub heartbeat_recheck_ms: u64,
     pub lease_recheck_ms: u64,
     pub checkpoint_period_ms: u64,
     pub checkpoint_txns: u64,
@@ -76,11 +77,18 @@ pub fn namespace_config(conf: &Configuration, user: &str) -> Result<NamespaceCon
 ///
 /// # Errors
 /// The first value that its key does not allow.
-pub fn block_config(conf: &Configuration, own_datanode: bool) -> Result<BlockConfig, ConfError> {
+pub fn block_config(
+    conf: &Configuration,
+    own_datanode: bool,
+    pool_id: &str,
+    host_name: &str,
+) -> Result<BlockConfig, ConfError> {
     let small = |n: i32| u16::try_from(n).unwrap_or(u16::MAX);
     let positive = |n: i32| u32::try_from(n).unwrap_or(0);
     let min_replication = small(conf.get(keys::DFS_NAMENODE_REPLICATION_MIN)?);
     Ok(BlockConfig {
+        pool_id: pool_id.into(),
+        host_name: host_name.into(),
         min_replication,
         safe_mode_replication: conf.get(keys::DFS_NAMENODE_SAFEMODE_REPLICATION_MIN)?.map_or(min_replication, small),
         safe_mode_threshold: conf.get(keys::DFS_NAMENODE_SAFEMODE_THRESHOLD_PCT)? as f32,
@@ -144,6 +152,7 @@ impl NameNodeConfig {
             retry_cache: conf.get(keys::DFS_NAMENODE_ENABLE_RETRYCACHE)?,
             retry_cache_life_ms: ms(conf.get(keys::DFS_NAMENODE_RETRYCACHE_EXPIRYTIME_MILLIS)?),
             redundancy_interval_ms: ms(conf.get(keys::DFS_NAMENODE_REDUNDANCY_INTERVAL_SECONDS)?),
+            heartbeat_recheck_ms: ms(conf.get(keys::DFS_NAMENODE_HEARTBEAT_RECHECK_INTERVAL)?),
             lease_recheck_ms: ms(conf.get(keys::DFS_NAMENODE_LEASE_RECHECK_INTERVAL_MS)?),
             checkpoint_period_ms: ms(conf.get(keys::DFS_NAMENODE_CHECKPOINT_PERIOD)?),
             checkpoint_txns: u64::try_from(conf.get(keys::DFS_NAMENODE_CHECKPOINT_TXNS)?).unwrap_or(u64::MAX),

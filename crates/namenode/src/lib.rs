@@ -9,7 +9,6 @@ mod commit;
 mod config;
 mod core;
 mod error;
-mod from_proto;
 mod groups;
 mod held;
 mod http;
@@ -21,6 +20,7 @@ mod retry_cache;
 mod rpc;
 mod safe_mode;
 mod service;
+mod ticks;
 mod to_proto;
 
 /// The Hadoop version this NameNode claims to be: DataNodes and tools compare it.

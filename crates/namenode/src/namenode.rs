@@ -13,6 +13,7 @@ use crate::parked::Parked;
 use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::service::Service;
+use crate::ticks;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
 use std::net::SocketAddr;
@@ -52,7 +53,10 @@ impl NameNode {
     pub fn start(conf: &Configuration, options: NameNodeOptions) -> Result<Self, StartError> {
         let config = NameNodeConfig::new(conf)?;
         let mut namespace = Namespace::new(namespace_config(conf, &options.user)?);
-        namespace.blocks.config = block_config(conf, options.own_datanode)?;
+        let host_name = host_name(&config.rpc_address.host);
+        namespace.blocks.config = block_config(conf, options.own_datanode, "BP-1-127.0.0.1-1", &host_name)?;
+        namespace.blocks.enter_startup_safe_mode();
+        namespace.blocks.activate();
         let runtime = Builder::new_multi_thread()
             .thread_name("namenode")
             .enable_all()
@@ -63,6 +67,7 @@ impl NameNode {
         let bind = &core.config.rpc_bind;
         let rpc = RpcServer::bind(pair(bind), service, RpcLimits::default(), runtime.handle())
             .map_err(|error| StartError::Bind { key: "dfs.namenode.rpc-address", address: bind.to_string(), error })?;
+        runtime.spawn(ticks::run(Arc::downgrade(&core)));
         Ok(NameNode { core, rpc, runtime: Some(runtime) })
     }
 

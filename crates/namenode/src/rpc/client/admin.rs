@@ -12,13 +12,13 @@ use surus_proto::hadoop::hdfs::{
     FinalizeUpgradeResponseProto, FsServerDefaultsProto, GetCurrentEditLogTxidResponseProto,
     GetDatanodeReportRequestProto, GetDatanodeReportResponseProto, GetDatanodeStorageReportRequestProto,
     GetDatanodeStorageReportResponseProto, GetFsEcBlockGroupStatsResponseProto, GetFsReplicatedBlockStatsResponseProto,
-    GetFsStatsResponseProto, GetServerDefaultsResponseProto, GetSlowDatanodeReportResponseProto,
-    ListCorruptFileBlocksRequestProto, ListCorruptFileBlocksResponseProto, RefreshNodesResponseProto,
-    ReportBadBlocksRequestProto, ReportBadBlocksResponseProto, RestoreFailedStorageRequestProto,
-    RestoreFailedStorageResponseProto, RollEditsResponseProto, RollingUpgradeActionProto, RollingUpgradeRequestProto,
-    RollingUpgradeResponseProto, SafeModeActionProto, SaveNamespaceRequestProto, SaveNamespaceResponseProto,
-    SetBalancerBandwidthRequestProto, SetBalancerBandwidthResponseProto, SetSafeModeRequestProto,
-    SetSafeModeResponseProto, StorageReportProto, UpgradeStatusResponseProto,
+    GetServerDefaultsResponseProto, GetSlowDatanodeReportResponseProto, ListCorruptFileBlocksRequestProto,
+    ListCorruptFileBlocksResponseProto, RefreshNodesResponseProto, ReportBadBlocksRequestProto,
+    ReportBadBlocksResponseProto, RestoreFailedStorageRequestProto, RestoreFailedStorageResponseProto,
+    RollEditsResponseProto, RollingUpgradeActionProto, RollingUpgradeRequestProto, RollingUpgradeResponseProto,
+    SafeModeActionProto, SaveNamespaceRequestProto, SaveNamespaceResponseProto, SetBalancerBandwidthRequestProto,
+    SetBalancerBandwidthResponseProto, SetSafeModeRequestProto, SetSafeModeResponseProto, StorageReportProto,
+    UpgradeStatusResponseProto,
 };
 use surus_types::{ExceptionClass, HdfsError};
 
@@ -48,20 +48,7 @@ pub(super) fn get_server_defaults(core: &Core, _: &Call<'_>, out: &mut Vec<u8>) 
 
 pub(super) fn get_fs_stats(core: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let stats = core.namespace.read().blocks.fs_stats();
-    put(
-        out,
-        &GetFsStatsResponseProto {
-            capacity: stats.capacity,
-            used: stats.used,
-            remaining: stats.remaining,
-            under_replicated: stats.under_replicated,
-            corrupt_blocks: stats.corrupt_blocks,
-            missing_blocks: stats.missing_blocks,
-            missing_repl_one_blocks: Some(stats.missing_replication_one_blocks),
-            blocks_in_future: Some(stats.blocks_in_future),
-            pending_deletion_blocks: Some(stats.pending_deletion_blocks),
-        },
-    );
+    put(out, &surus_wire::to_proto::fs_stats(&stats));
     Ok(())
 }
 

@@ -3,8 +3,11 @@
 
 mod admin;
 pub(crate) mod features;
+mod files;
 mod namespace;
 pub mod policies;
+
+pub(crate) use files::replayed;
 
 use crate::call::Run::{AtMostOnce, Read, Slow, Write};
 use crate::call::{Method, Run};
@@ -17,12 +20,20 @@ const fn method(name: &'static str, run: Run) -> Method {
 
 /// Sorted by name.
 pub static METHODS: &[Method] = &[
+    method("abandonBlock", Write(files::abandon_block)),
+    method("addBlock", Write(files::add_block)),
+    method("append", AtMostOnce(files::append)),
     method("checkAccess", Read(namespace::check_access)),
+    method("complete", Write(files::complete)),
     method("concat", AtMostOnce(namespace::concat)),
+    method("create", AtMostOnce(files::create)),
     method("createSymlink", Read(namespace::create_symlink)),
     method("delete", AtMostOnce(namespace::delete)),
     method("finalizeUpgrade", Read(admin::finalize_upgrade)),
+    method("fsync", Write(files::fsync)),
     method("getAclStatus", Read(features::get_acl_status)),
+    method("getAdditionalDatanode", Write(files::get_additional_datanode)),
+    method("getBlockLocations", Read(files::get_block_locations)),
     method("getContentSummary", Read(namespace::get_content_summary)),
     method("getCurrentEditLogTxid", Read(admin::get_current_edit_log_txid)),
     method("getDataEncryptionKey", Read(features::get_data_encryption_key)),
@@ -42,6 +53,7 @@ pub static METHODS: &[Method] = &[
     method("getHAServiceState", Read(features::get_ha_service_state)),
     method("getLinkTarget", Read(namespace::get_link_target)),
     method("getListing", Read(namespace::get_listing)),
+    method("getLocatedFileInfo", Read(files::get_located_file_info)),
     method("getPreferredBlockSize", Read(namespace::get_preferred_block_size)),
     method("getQuotaUsage", Read(namespace::get_quota_usage)),
     method("getServerDefaults", Read(admin::get_server_defaults)),
@@ -56,6 +68,7 @@ pub static METHODS: &[Method] = &[
     method("listXAttrs", Read(features::list_xattrs)),
     method("mkdirs", Write(namespace::mkdirs)),
     method("msync", Read(features::msync)),
+    method("recoverLease", Write(files::recover_lease)),
     method("refreshNodes", Read(admin::refresh_nodes)),
     method("rename", AtMostOnce(namespace::rename)),
     method("rename2", AtMostOnce(namespace::rename2)),
@@ -68,7 +81,11 @@ pub static METHODS: &[Method] = &[
     method("setBalancerBandwidth", Read(admin::set_balancer_bandwidth)),
     method("setOwner", Write(namespace::set_owner)),
     method("setPermission", Write(namespace::set_permission)),
+    method("setReplication", Write(files::set_replication)),
     method("setSafeMode", Read(admin::set_safe_mode)),
     method("setTimes", Write(namespace::set_times)),
+    method("truncate", Write(files::truncate)),
+    method("updateBlockForPipeline", Write(files::update_block_for_pipeline)),
+    method("updatePipeline", AtMostOnce(files::update_pipeline)),
     method("upgradeStatus", Read(admin::upgrade_status)),
 ];

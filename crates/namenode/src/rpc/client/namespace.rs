@@ -1,10 +1,10 @@
 //! Names and statuses: what is where, whose it is, and how it moves.
 
+use super::files::put_part;
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::rpc::datanode::put;
 use crate::safe_mode::What;
-use crate::{from_proto, to_proto};
 use surus_namespace::edit_op::RenameOptions;
 use surus_namespace::ops::concat::Concat;
 use surus_namespace::ops::delete::Delete;
@@ -15,23 +15,26 @@ use surus_namespace::ops::set_permission::SetPermission;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_proto::hadoop::hdfs::{
     CheckAccessRequestProto, CheckAccessResponseProto, ConcatRequestProto, ConcatResponseProto, ContentSummaryProto,
-    CreateSymlinkRequestProto, DeleteRequestProto, DeleteResponseProto, DirectoryListingProto,
-    GetContentSummaryRequestProto, GetContentSummaryResponseProto, GetFileInfoRequestProto, GetFileInfoResponseProto,
-    GetFileLinkInfoRequestProto, GetFileLinkInfoResponseProto, GetLinkTargetRequestProto, GetLinkTargetResponseProto,
-    GetListingRequestProto, GetListingResponseProto, GetPreferredBlockSizeRequestProto,
+    CreateSymlinkRequestProto, DeleteRequestProto, DeleteResponseProto, GetContentSummaryRequestProto,
+    GetContentSummaryResponseProto, GetFileInfoRequestProto, GetFileLinkInfoRequestProto, GetLinkTargetRequestProto,
+    GetLinkTargetResponseProto, GetListingRequestProto, GetPreferredBlockSizeRequestProto,
     GetPreferredBlockSizeResponseProto, GetQuotaUsageRequestProto, GetQuotaUsageResponseProto,
     IsFileClosedRequestProto, IsFileClosedResponseProto, MkdirsRequestProto, MkdirsResponseProto, QuotaUsageProto,
     Rename2RequestProto, Rename2ResponseProto, RenameRequestProto, RenameResponseProto, RenewLeaseRequestProto,
     RenewLeaseResponseProto, SetOwnerRequestProto, SetOwnerResponseProto, SetPermissionRequestProto,
     SetPermissionResponseProto, SetTimesRequestProto, SetTimesResponseProto,
 };
-use surus_types::{ContentSummary, FsAction, HdfsError};
+use surus_types::{FsAction, HdfsError};
+use surus_wire::encode::{put_directory_listing, put_file_status};
+use surus_wire::{from_proto, to_proto};
 
 pub(super) fn get_file_info(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetFileInfoRequestProto = call.decode()?;
     let env = core.env(call);
     core.namespace.read().get_file_info(&env, &request.src, |status| {
-        put(out, &GetFileInfoResponseProto { fs: status.map(|s| to_proto::file_status(&s)) });
+        if let Some(status) = status {
+            put_file_status(out, 1, &status);
+        }
     })
 }
 
@@ -39,7 +42,9 @@ pub(super) fn get_file_link_info(core: &Core, call: &Call<'_>, out: &mut Vec<u8>
     let request: GetFileLinkInfoRequestProto = call.decode()?;
     let env = core.env(call);
     core.namespace.read().get_file_link_info(&env, &request.src, |status| {
-        put(out, &GetFileLinkInfoResponseProto { fs: status.map(|s| to_proto::file_status(&s)) });
+        if let Some(status) = status {
+            put_file_status(out, 1, &status);
+        }
     })
 }
 
@@ -48,14 +53,27 @@ pub(super) fn get_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Re
     let env = core.env(call);
     let namespace = core.namespace.read();
     let limit = namespace.config.list_limit;
-    let mut listing = DirectoryListingProto::default();
-    let end =
-        namespace.get_listing(&env, &request.src, &request.start_after, request.need_location, limit, |entry| {
-            listing.partial_listing.push(to_proto::file_status(&entry.status));
+    let (located, pool_id) = (request.need_location, core.id.block_pool_id.as_str());
+    let start = out.len();
+    let end = put_directory_listing(out, 1, |listing| {
+        let end = namespace.get_listing(&env, &request.src, &request.start_after, located, limit, |entry| {
+            match entry.inode.filter(|inode| located && inode.is_file()) {
+                None => listing.entry(&entry.status),
+                Some(inode) => {
+                    let file = inode.handle();
+                    let header = namespace.block_locations_header(file);
+                    listing.located_entry(&entry.status, &header, pool_id, |encoder| {
+                        namespace.lend_block_locations(&env, file, 0, u64::MAX, &mut |part| put_part(encoder, part));
+                    });
+                }
+            }
             true
-        })?;
-    let dir_list = end.map(|end| DirectoryListingProto { remaining_entries: end.remaining, ..listing });
-    put(out, &GetListingResponseProto { dir_list });
+        });
+        (end.as_ref().ok().and_then(|end| end.map(|end| end.remaining)).unwrap_or(0), end)
+    })?;
+    if end.is_none() {
+        out.truncate(start);
+    }
     Ok(())
 }
 
@@ -129,26 +147,8 @@ pub(super) fn get_content_summary(core: &Core, call: &Call<'_>, out: &mut Vec<u8
     let request: GetContentSummaryRequestProto = call.decode()?;
     let env = core.env(call);
     let summary = core.namespace.read().get_content_summary(&env, &request.path)?;
-    put(out, &GetContentSummaryResponseProto { summary: content_summary(&summary) });
+    put(out, &GetContentSummaryResponseProto { summary: to_proto::content_summary(&summary) });
     Ok(())
-}
-
-fn content_summary(summary: &ContentSummary) -> ContentSummaryProto {
-    let is_file = summary.directory_count == 0;
-    ContentSummaryProto {
-        length: summary.length,
-        file_count: summary.file_count,
-        directory_count: summary.directory_count,
-        quota: summary.quota as u64,
-        space_consumed: summary.space_consumed,
-        space_quota: summary.space_quota as u64,
-        type_quota_infos: None,
-        snapshot_length: Some(0),
-        snapshot_file_count: Some(0),
-        snapshot_directory_count: Some(0),
-        snapshot_space_consumed: Some(0),
-        erasure_coding_policy: Some(if is_file { "Replicated" } else { "" }.to_owned()),
-    }
 }
 
 pub(super) fn get_quota_usage(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {

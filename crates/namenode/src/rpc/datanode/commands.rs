@@ -1,7 +1,6 @@
 //! Commands for DataNodes as wire messages.
 
 use crate::core::Core;
-use crate::to_proto;
 use surus_namespace::Namespace;
 use surus_namespace::blocks::{DatanodeCommand, RecoveringBlock, Transfer};
 use surus_proto::hadoop::hdfs::datanode::datanode_command_proto::Type;
@@ -10,7 +9,8 @@ use surus_proto::hadoop::hdfs::datanode::{
     FinalizeCommandProto, RegisterCommandProto, block_command_proto::Action,
 };
 use surus_proto::hadoop::hdfs::{DatanodeInfosProto, RecoveringBlockProto, StorageTypesProto, StorageUuidsProto};
-use surus_types::Block;
+use surus_types::{Block, LocatedBlock};
+use surus_wire::to_proto;
 
 fn command(kind: Type) -> DatanodeCommandProto {
     DatanodeCommandProto { cmd_type: kind as i32, ..Default::default() }
@@ -53,7 +53,7 @@ fn block_command(core: &Core, action: Action, blocks: impl Iterator<Item = Block
     BlockCommandProto {
         action: action as i32,
         block_pool_id: core.id.block_pool_id.clone(),
-        blocks: blocks.map(to_proto::block).collect(),
+        blocks: blocks.map(|b| to_proto::block(&b)).collect(),
         ..Default::default()
     }
 }
@@ -63,7 +63,7 @@ fn transfer(core: &Core, namespace: &Namespace, transfers: &[Transfer]) -> Block
     let datanodes = &namespace.blocks.datanodes;
     for transfer in transfers {
         let replicas: Vec<_> = transfer.targets.iter().map(|s| datanodes.replica(*s)).collect();
-        let infos = replicas.iter().map(|r| to_proto::datanode_info(r, "")).collect();
+        let infos = replicas.iter().map(|r| to_proto::replica_datanode(r)).collect();
         command.targets.push(DatanodeInfosProto { datanodes: infos });
         let storage_uuids = replicas.iter().map(|r| r.storage_uuid.to_owned()).collect();
         command.target_storage_uuids.push(StorageUuidsProto { storage_uuids });
@@ -74,11 +74,14 @@ fn transfer(core: &Core, namespace: &Namespace, transfers: &[Transfer]) -> Block
 }
 
 fn recovering_block(core: &Core, namespace: &Namespace, recovering: &RecoveringBlock) -> RecoveringBlockProto {
-    let replicas = recovering.replicas.iter().map(|s| namespace.blocks.datanodes.replica(*s));
+    let datanodes = &namespace.blocks.datanodes;
+    let replicas: Vec<_> = recovering.replicas.iter().map(|s| datanodes.replica(*s)).collect();
+    // The offset means nothing here: -1.
+    let block = LocatedBlock { block: recovering.block, offset: u64::MAX, corrupt: false, replicas: &replicas };
     RecoveringBlockProto {
         new_gen_stamp: recovering.new_generation_stamp.0,
-        block: to_proto::located_block(&core.id.block_pool_id, recovering.block, -1, replicas),
-        truncate_block: recovering.truncate_to.map(to_proto::block),
+        block: to_proto::located_block(&core.id.block_pool_id, &block),
+        truncate_block: recovering.truncate_to.as_ref().map(to_proto::block),
         ec_policy: None,
         block_indices: None,
     }

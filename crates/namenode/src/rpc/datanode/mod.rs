@@ -9,7 +9,7 @@ pub(crate) use reports::bad_blocks;
 
 use crate::call::{Call, Method, Run};
 use crate::core::Core;
-use crate::{from_proto, to_proto};
+use crate::to_proto;
 use prost::Message;
 use surus_namespace::blocks::{Heartbeat, Now, Observation, Observed};
 use surus_proto::hadoop::hdfs::datanode::{
@@ -19,6 +19,7 @@ use surus_proto::hadoop::hdfs::datanode::{
 };
 use surus_proto::hadoop::hdfs::{NamespaceInfoProto, NnhaStatusHeartbeatProto, VersionResponseProto};
 use surus_types::{ExceptionClass, HdfsError};
+use surus_wire::from_proto;
 
 pub const NAME: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
 
@@ -105,7 +106,7 @@ impl Core {
 
     /// Takes in an event and lets the calls go on that waited for what followed from it.
     pub fn observe(&self, event: Observation<'_>) -> Observed {
-        let observed = self.namespace.write().blocks.observe(event, self.now());
+        let observed = self.namespace.write().observe(event, self.now());
         self.wake(&observed.woken);
         observed
     }
@@ -122,7 +123,7 @@ fn register_datanode(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<
     }
     tracing::info!("DataNode {} ({}:{}) registers", id.uuid, id.host_name, id.xfer_port);
     core.observe(Observation::RegisterDatanode { id: &id, software_version: &registration.software_version });
-    registration.datanode_id = to_proto::datanode_id(&id);
+    registration.datanode_id = surus_wire::to_proto::datanode_id(&id);
     registration.keys = to_proto::no_block_keys();
     put(out, &RegisterDatanodeResponseProto { registration });
     Ok(())
@@ -144,7 +145,7 @@ fn send_heartbeat(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(),
     };
     let (cmds, woken) = {
         let mut namespace = core.namespace.write();
-        let observed = namespace.blocks.observe(Observation::Heartbeat(heartbeat), core.now());
+        let observed = namespace.observe(Observation::Heartbeat(heartbeat), core.now());
         let commands = namespace.blocks.datanode_commands(uuid, core.held.durable());
         let cmds: Vec<_> = commands.iter().map(|c| commands::to_proto(core, &namespace, c)).collect();
         (cmds, observed.woken)

@@ -3,15 +3,17 @@
 use super::{block_list, commands, put, verify};
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
-use crate::from_proto;
 use surus_namespace::blocks::{BadBlock, Observation, ReceivedDeleted, ReplicaState, ReportedBlock};
-use surus_proto::hadoop::hdfs::LocatedBlockProto;
+use surus_namespace::ops::commit_block_synchronization::CommitBlockSynchronization;
 use surus_proto::hadoop::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
 use surus_proto::hadoop::hdfs::datanode::{
     BlockReceivedAndDeletedRequestProto, BlockReceivedAndDeletedResponseProto, BlockReportRequestProto,
-    BlockReportResponseProto, ReceivedDeletedBlockInfoProto, ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
+    BlockReportResponseProto, CommitBlockSynchronizationRequestProto, CommitBlockSynchronizationResponseProto,
+    ReceivedDeletedBlockInfoProto, ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
 };
-use surus_types::HdfsError;
+use surus_proto::hadoop::hdfs::{DatanodeStorageProto, LocatedBlockProto};
+use surus_types::{GenerationStamp, HdfsError, StorageType};
+use surus_wire::from_proto;
 
 pub(super) fn block_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: BlockReportRequestProto = call.decode()?;
@@ -28,7 +30,7 @@ pub(super) fn block_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> R
         let observed = core.observe(Observation::FullBlockReport {
             uuid,
             storage_uuid: &report.storage.storage_uuid,
-            storage_type: from_proto::storage_type(Some(&report.storage)),
+            storage_type: storage_type(Some(&report.storage)),
             blocks: &mut blocks,
         });
         if observed.unregistered {
@@ -53,7 +55,7 @@ pub(super) fn block_received_and_deleted(core: &Core, call: &Call<'_>, out: &mut
         let observed = core.observe(Observation::IncrementalBlockReport {
             uuid,
             storage_uuid: storage.storage.as_ref().map_or(&storage.storage_uuid, |s| &s.storage_uuid),
-            storage_type: from_proto::storage_type(storage.storage.as_ref()),
+            storage_type: storage_type(storage.storage.as_ref()),
             entries: &mut storage.blocks.iter().map(received_or_deleted),
         });
         if observed.unregistered {
@@ -78,7 +80,7 @@ fn received_or_deleted(info: &ReceivedDeletedBlockInfoProto) -> ReceivedDeleted<
 /// Also ClientProtocol's, whose message looks the same.
 pub(crate) fn bad_blocks(core: &Core, blocks: &[LocatedBlockProto]) {
     for located in blocks {
-        let block = from_proto::extended_block(&located.b);
+        let block = from_proto::extended_block_inner(&located.b);
         let bad: Vec<_> = located
             .locs
             .iter()
@@ -100,12 +102,25 @@ pub(super) fn report_bad_blocks(core: &Core, call: &Call<'_>, out: &mut Vec<u8>)
     Ok(())
 }
 
-pub(super) fn commit_block_synchronization(
-    _core: &Core,
-    _call: &Call<'_>,
-    _out: &mut Vec<u8>,
-) -> Result<Done, Refused> {
-    Err(HdfsError::io("block recovery is not here yet").into())
+pub(super) fn commit_block_synchronization(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
+    let request: CommitBlockSynchronizationRequestProto = call.decode()?;
+    let datanodes: Vec<&str> = request.new_taragets.iter().map(|d| d.datanode_uuid.as_str()).collect();
+    let storages: Vec<&str> = request.new_target_storages.iter().map(String::as_str).collect();
+    let operation = CommitBlockSynchronization {
+        block: from_proto::extended_block_inner(&request.block),
+        new_generation_stamp: GenerationStamp(request.new_gen_stamp),
+        new_length: request.new_length,
+        close_file: request.close_file,
+        delete_block: request.delete_block,
+        datanodes: &datanodes,
+        storages: &storages,
+    };
+    core.write_if(call, None, &operation, |_, ()| put(out, &CommitBlockSynchronizationResponseProto {}))
+}
+
+/// Old DataNodes do not say; types this version does not know count as DISK.
+fn storage_type(storage: Option<&DatanodeStorageProto>) -> StorageType {
+    from_proto::storage_type(storage.and_then(|s| s.storage_type).unwrap_or(1))
 }
 
 fn check_pool(core: &Core, pool_id: &str) -> Result<(), HdfsError> {

@@ -1,0 +1,123 @@
+//! What happens without a request: the monitors of Hadoop's NameNode, as one task.
+
+use crate::core::Core;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use surus_namespace::blocks::Observation;
+use surus_namespace::ops::lease_expiry::LeaseExpiry;
+use tokio::time::MissedTickBehavior;
+
+/// How often the task looks at its watches; also the grain of a parked call's time bound.
+const TICK: Duration = Duration::from_millis(100);
+/// Source: `HeartbeatManager.java` looks every `dfs.namenode.heartbeat.recheck-interval`; it costs nothing to look oftener.
+const DATANODE_MS: u64 = 3_000;
+const SAFE_MODE_MS: u64 = 1_000;
+const RETRY_CACHE_MS: u64 = 10_000;
+/// Inodes freed while the namespace is locked once: about a millisecond.
+const FREE_SLICE: usize = 1_000;
+
+/// When something was done last.
+struct Watch {
+    every_ms: u64,
+    next_ms: u64,
+}
+
+impl Watch {
+    fn new(every_ms: u64) -> Self {
+        Watch { every_ms: every_ms.max(1), next_ms: 0 }
+    }
+
+    fn is_due(&mut self, now_ms: u64) -> bool {
+        let due = now_ms >= self.next_ms;
+        if due {
+            self.next_ms = now_ms + self.every_ms;
+        }
+        due
+    }
+}
+
+/// Runs until the NameNode is gone.
+pub async fn run(core: Weak<Core>) {
+    let Some(first) = core.upgrade() else { return };
+    let config = &first.config;
+    let mut datanodes = Watch::new(DATANODE_MS.min(config.heartbeat_recheck_ms));
+    let mut redundancy = Watch::new(config.redundancy_interval_ms);
+    let mut leases = Watch::new(config.lease_recheck_ms);
+    let mut safe_mode = Watch::new(SAFE_MODE_MS);
+    let mut retry_cache = Watch::new(RETRY_CACHE_MS);
+    let mut checkpoint = Watch::new(config.checkpoint_check_ms);
+    checkpoint.next_ms = first.clock.monotonic_ms() + config.checkpoint_check_ms;
+    drop(first);
+    let mut ticks = tokio::time::interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let Some(core) = core.upgrade() else { return };
+        let now_ms = core.clock.monotonic_ms();
+        core.expire_parked();
+        if safe_mode.is_due(now_ms) {
+            core.tick_safe_mode();
+        }
+        if datanodes.is_due(now_ms) {
+            core.find_dead_datanodes();
+        }
+        if redundancy.is_due(now_ms) {
+            core.observe(Observation::RedundancyTick);
+        }
+        if leases.is_due(now_ms)
+            && let Err(error) = core.change(&LeaseExpiry)
+        {
+            tracing::warn!("recovering expired leases: {error}");
+        }
+        if retry_cache.is_due(now_ms)
+            && let Some(cache) = &core.retry_cache
+        {
+            cache.expire(now_ms);
+        }
+        if checkpoint.is_due(now_ms) {
+            let core = Arc::clone(&core);
+            core.runtime.clone().spawn_blocking(move || core.checkpoint_if_due());
+        }
+        while core.free_slice() {
+            // Others get the lock in between.
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+impl Core {
+    /// Start-up safe mode may end.
+    pub fn tick_safe_mode(&self) {
+        if !self.namespace.read().blocks.safe_mode.is_on() {
+            return;
+        }
+        if self.observe(Observation::SafeModeTick).left_safe_mode {
+            tracing::info!("safe mode is OFF");
+        }
+    }
+
+    fn find_dead_datanodes(&self) {
+        let died = self.observe(Observation::DatanodeTick).died;
+        if died.is_empty() {
+            return;
+        }
+        let namespace = self.namespace.read();
+        for handle in died {
+            let id = &namespace.blocks.datanodes.datanode(handle).id;
+            tracing::warn!("DataNode {} ({}:{}) is dead: no heartbeat", id.uuid, id.host_name, id.xfer_port);
+        }
+    }
+
+    /// Frees some of what was deleted; true: there is more.
+    fn free_slice(&self) -> bool {
+        if !self.namespace.read().has_detached() {
+            return false;
+        }
+        let mut namespace = self.namespace.write();
+        let more = namespace.free_slice(FREE_SLICE);
+        let woken = namespace.blocks.take_woken();
+        drop(namespace);
+        self.wake(&woken);
+        more
+    }
+}
