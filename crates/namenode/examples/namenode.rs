@@ -1,4 +1,5 @@
-//! A NameNode on the configuration in the directory that HADOOP_CONF_DIR names, until it is killed.
+//! A NameNode on the configuration in the directory that HADOOP_CONF_DIR names, until it is killed; with `-format`, its
+//! name directories are made anew.
 
 use surus_conf::Configuration;
 use surus_namenode::{NameNode, NameNodeOptions};
@@ -12,6 +13,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let conf = Configuration::from_texts(texts)?;
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    if std::env::args().any(|a| a == "-format") {
+        surus_namenode::format(&conf, "root", None)?;
+        return Ok(());
+    }
     let options = NameNodeOptions { user: "root".to_owned(), own_datanode: false };
     let namenode = NameNode::start(&conf, options)?;
     println!("RPC on {}", namenode.rpc_address());

@@ -13,8 +13,8 @@ use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
-use std::sync::Weak;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use surus_namespace::Namespace;
 use surus_types::{Caller, HdfsError, TxId};
 
@@ -27,9 +27,11 @@ pub struct Core {
     pub last_txid: AtomicU64,
     pub id: FileSystemId,
     pub checkpoint: Mutex<Checkpoint>,
+    /// Held while an image is written.
+    pub checkpointing: Mutex<()>,
     /// Reads the proxy user keys anew.
     pub read_proxies: Box<dyn Fn() -> Result<ProxyUsers, HdfsError> + Send + Sync>,
-    pub held: Held<Waiting>,
+    pub held: Arc<Held<Waiting>>,
     pub parked: Parked<OwnedCall>,
     /// Absent: `dfs.namenode.enable.retrycache` is false.
     pub retry_cache: Option<RetryCache<OwnedCall>>,

@@ -1,11 +1,19 @@
 //! What the NameNode asks of its edit log. One implementation writes the name directories, one keeps nothing and is for
-//! tests.
+//! tests and measurements.
 
+use crate::commit::Waiting;
+use crate::held::Held;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use surus_journal::{CommitListener, EditLog, JournalError, Storage};
 use surus_namespace::EditOp;
+use surus_namespace::image::FrozenImage;
 use surus_types::{HdfsError, TxId};
 
-/// The edit log.
+pub use surus_journal::Roll;
+
+/// The edit log and the images beside it.
 pub trait Journal: Send + Sync {
     /// Numbers and buffers operations and returns the last one's number. The caller holds the namespace's write lock, so
     /// that the order of the log is the order of the state. Never waits for the disk.
@@ -14,20 +22,115 @@ pub trait Journal: Send + Sync {
     /// Ends the segment and starts the next. The caller holds the namespace's write lock.
     fn roll(&self) -> Roll;
 
+    /// Writes an image of the state as of `txid`, once all up to it is durable. Waits for the disk.
+    ///
+    /// # Errors
+    /// What the disk answered.
+    fn save(&self, image: &FrozenImage, txid: TxId) -> Result<(), HdfsError>;
+
     /// First and last transactions of the segments that are finished.
     ///
     /// # Errors
     /// What the disk answered.
     fn finalized_segments(&self) -> Result<Vec<(TxId, TxId)>, HdfsError>;
+
+    /// The name directories, and whether each is still written.
+    fn directories(&self) -> Vec<(PathBuf, bool)>;
+
+    /// The first transaction of the segment that is written.
+    fn segment_first_txid(&self) -> TxId;
+
+    /// Ends the log; what was logged is durable when it returns.
+    ///
+    /// # Errors
+    /// What the disk answered.
+    fn close(&self) -> Result<(), HdfsError>;
 }
 
-/// The transactions at the border of two segments.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Roll {
-    /// The last one of the segment that ended.
-    pub ended: TxId,
-    /// The first one of the new segment.
-    pub started: TxId,
+/// The edit log in the name directories.
+pub struct LocalJournal {
+    log: EditLog,
+    storage: Arc<Storage>,
+}
+
+impl LocalJournal {
+    /// Starts the log behind `last`, the last transaction loaded.
+    ///
+    /// # Errors
+    /// No name directory can be written.
+    pub fn start(storage: Arc<Storage>, last: TxId, held: Arc<Held<Waiting>>) -> Result<Self, JournalError> {
+        let log = EditLog::start(Arc::clone(&storage), last, Box::new(Listener { held }))?;
+        Ok(LocalJournal { log, storage })
+    }
+
+    pub fn last_txid(&self) -> TxId {
+        self.log.last_txid()
+    }
+}
+
+fn io(error: JournalError) -> HdfsError {
+    HdfsError::io(error.to_string())
+}
+
+impl Journal for LocalJournal {
+    fn log(&self, ops: &[EditOp]) -> TxId {
+        self.log.log(ops)
+    }
+
+    fn roll(&self) -> Roll {
+        self.log.roll()
+    }
+
+    fn save(&self, image: &FrozenImage, txid: TxId) -> Result<(), HdfsError> {
+        self.log.wait_durable(txid).map_err(io)?;
+        let saved = self.storage.save_namespace(image, txid).map_err(io)?;
+        for (dir, error) in &saved.failed {
+            tracing::error!("name directory {} is no longer written: {error}", dir.display());
+        }
+        for error in &saved.unpurged {
+            tracing::warn!("old images or edits stay: {error}");
+        }
+        Ok(())
+    }
+
+    fn finalized_segments(&self) -> Result<Vec<(TxId, TxId)>, HdfsError> {
+        self.storage.finalized_segments().map_err(io)
+    }
+
+    fn directories(&self) -> Vec<(PathBuf, bool)> {
+        self.storage.directories().map(|(path, is_live)| (path.to_owned(), is_live)).collect()
+    }
+
+    fn segment_first_txid(&self) -> TxId {
+        self.log.segment_first_txid()
+    }
+
+    fn close(&self) -> Result<(), HdfsError> {
+        self.log.close().map_err(io)
+    }
+}
+
+/// Hears from the commit thread.
+struct Listener {
+    held: Arc<Held<Waiting>>,
+}
+
+impl CommitListener for Listener {
+    fn durable(&mut self, txid: TxId) {
+        self.held.committed(txid);
+    }
+
+    fn directory_failed(&mut self, dir: &Path, error: &JournalError) {
+        tracing::error!("name directory {} is no longer written: {error}", dir.display());
+    }
+
+    /// Nothing that waits for this log will ever be acknowledged: the process ends, so that a client fails over or tries
+    /// again with the next one.
+    fn failed(&mut self, error: &JournalError) {
+        tracing::error!("the NameNode stops: the edit log cannot be written: {error}");
+        eprintln!("the NameNode stops: the edit log cannot be written: {error}");
+        std::process::exit(1);
+    }
 }
 
 /// Keeps nothing: every operation counts as durable at once. For tests and for measuring what the rest costs.
@@ -46,7 +149,23 @@ impl Journal for NoJournal {
         Roll { ended, started: TxId(ended.0 + 1) }
     }
 
+    fn save(&self, _: &FrozenImage, _: TxId) -> Result<(), HdfsError> {
+        Ok(())
+    }
+
     fn finalized_segments(&self) -> Result<Vec<(TxId, TxId)>, HdfsError> {
         Ok(Vec::new())
+    }
+
+    fn directories(&self) -> Vec<(PathBuf, bool)> {
+        Vec::new()
+    }
+
+    fn segment_first_txid(&self) -> TxId {
+        TxId(1)
+    }
+
+    fn close(&self) -> Result<(), HdfsError> {
+        Ok(())
     }
 }

@@ -20,6 +20,7 @@ mod retry_cache;
 mod rpc;
 mod safe_mode;
 mod service;
+mod storage;
 mod ticks;
 mod to_proto;
 
@@ -30,3 +31,4 @@ pub const BUILD_VERSION: &str = "surus";
 
 pub use error::StartError;
 pub use namenode::{NameNode, NameNodeOptions};
+pub use storage::format;

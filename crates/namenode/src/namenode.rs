@@ -1,18 +1,21 @@
 //! Start and stop of a NameNode.
 
+use crate::call::OwnedCall;
 use crate::callers::Callers;
+use crate::checkpoint::Checkpoint;
 use crate::clock::Clock;
-use crate::commit::release;
-use crate::config::{NameNodeConfig, block_config, namespace_config};
+use crate::commit::{Waiting, release};
+use crate::config::NameNodeConfig;
 use crate::core::Core;
 use crate::error::StartError;
 use crate::groups::Groups;
 use crate::held::Held;
-use crate::journal::NoJournal;
+use crate::journal::{Journal, LocalJournal};
 use crate::parked::Parked;
 use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::service::Service;
+use crate::storage::{self, Found};
 use crate::ticks;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
@@ -23,7 +26,6 @@ use std::time::Duration;
 use surus_conf::{Addr, Configuration};
 use surus_namespace::Namespace;
 use surus_net::rpc::{RpcLimits, RpcServer};
-use surus_types::TxId;
 use tokio::runtime::{Builder, Runtime};
 
 /// How a NameNode is started.
@@ -42,6 +44,8 @@ pub struct NameNode {
     runtime: Option<Runtime>,
 }
 
+/// More edits than this are worth an image at start, so that the next start is faster.
+const START_CHECKPOINT_EDITS: u64 = 10_000;
 /// How long `stop` waits for what runs.
 const STOP_MAX: Duration = Duration::from_secs(2);
 
@@ -52,22 +56,42 @@ impl NameNode {
     /// A value that is not allowed, name directories that cannot be loaded, an address that cannot be bound.
     pub fn start(conf: &Configuration, options: NameNodeOptions) -> Result<Self, StartError> {
         let config = NameNodeConfig::new(conf)?;
-        let mut namespace = Namespace::new(namespace_config(conf, &options.user)?);
+        let clock = Clock::start();
         let host_name = host_name(&config.rpc_address.host);
-        namespace.blocks.config = block_config(conf, options.own_datanode, "BP-1-127.0.0.1-1", &host_name)?;
-        namespace.blocks.enter_startup_safe_mode();
-        namespace.blocks.activate();
+        let retry_cache = config.retry_cache.then(|| RetryCache::new(config.retry_cache_life_ms));
+        let Found { storage, loaded, id } =
+            storage::load(conf, &options.user, options.own_datanode, &host_name, retry_cache.as_ref())?;
         let runtime = Builder::new_multi_thread()
             .thread_name("namenode")
             .enable_all()
             .build()
             .map_err(|error| StartError::Io { doing: "starting threads", error })?;
-        let core = new_core(conf, config, namespace, &options.user, &runtime);
+        let loaded_much =
+            loaded.needs_checkpoint && (loaded.edits_replayed == 0 || loaded.edits_replayed > START_CHECKPOINT_EDITS);
+        let held = Arc::new(Held::new(loaded.last_txid, release));
+        let journal = LocalJournal::start(storage, loaded.last_txid, Arc::clone(&held))?;
+        let parts = Parts {
+            last_txid: AtomicU64::new(journal.last_txid().0),
+            checkpoint: Checkpoint { txid: loaded.image_txid, time_ms: clock.now_ms() },
+            journal: Box::new(journal),
+            namespace: loaded.namespace,
+            held,
+            retry_cache,
+            id,
+            clock,
+            host_name,
+            config,
+        };
+        let core = new_core(conf, parts, &options.user, &runtime);
         let service = Arc::new(Service(Arc::clone(&core)));
         let bind = &core.config.rpc_bind;
         let rpc = RpcServer::bind(pair(bind), service, RpcLimits::default(), runtime.handle())
             .map_err(|error| StartError::Bind { key: "dfs.namenode.rpc-address", address: bind.to_string(), error })?;
         runtime.spawn(ticks::run(Arc::downgrade(&core)));
+        if loaded_much {
+            let core = Arc::clone(&core);
+            runtime.spawn_blocking(move || core.save_namespace().inspect_err(|e| tracing::error!("checkpoint: {e}")));
+        }
         Ok(NameNode { core, rpc, runtime: Some(runtime) })
     }
 
@@ -85,6 +109,9 @@ impl NameNode {
         self.rpc.stop();
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(STOP_MAX);
+            if let Err(error) = self.core.journal.close() {
+                tracing::error!("closing the edit log: {error}");
+            }
         }
     }
 }
@@ -99,14 +126,22 @@ fn pair(address: &Addr) -> (&str, u16) {
     (address.host.as_str(), address.port)
 }
 
-fn new_core(
-    conf: &Configuration,
+/// What `start` has made before the core can be put together.
+struct Parts {
     config: NameNodeConfig,
+    clock: Clock,
+    host_name: String,
+    id: FileSystemId,
     namespace: Namespace,
-    user: &str,
-    runtime: &Runtime,
-) -> Arc<Core> {
-    let clock = Clock::start();
+    journal: Box<dyn Journal>,
+    last_txid: AtomicU64,
+    checkpoint: Checkpoint,
+    held: Arc<Held<Waiting>>,
+    retry_cache: Option<RetryCache<OwnedCall>>,
+}
+
+fn new_core(conf: &Configuration, parts: Parts, user: &str, runtime: &Runtime) -> Arc<Core> {
+    let Parts { config, clock, host_name, id, namespace, journal, last_txid, checkpoint, held, retry_cache } = parts;
     let handle = runtime.handle().clone();
     let spawner = handle.clone();
     let spawn = Box::new(move |job: Box<dyn FnOnce() + Send>| drop(spawner.spawn_blocking(job)));
@@ -116,25 +151,23 @@ fn new_core(
     let own_caller = callers.caller(user.into(), None, Arc::from([]), "127.0.0.1".into());
     Arc::new_cyclic(|me| Core {
         namespace: RwLock::new(namespace),
-        journal: Box::new(NoJournal::default()),
-        last_txid: AtomicU64::new(0),
-        id: FileSystemId {
-            layout_version: -67,
-            namespace_id: 1,
-            cluster_id: "CID-1".to_owned(),
-            creation_time_ms: 0,
-            block_pool_id: "BP-1-127.0.0.1-1".to_owned(),
-        },
-        held: Held::new(TxId(u64::MAX), release),
-        checkpoint: Mutex::default(),
-        read_proxies: Box::new(move || Ok(proxies.clone())),
+        journal,
+        last_txid,
+        id,
+        held,
+        checkpoint: Mutex::new(checkpoint),
+        checkpointing: Mutex::default(),
+        read_proxies: Box::new({
+            let proxies = proxies.clone();
+            move || Ok(proxies.clone())
+        }),
         parked: Parked::default(),
-        retry_cache: config.retry_cache.then(|| RetryCache::new(config.retry_cache_life_ms)),
+        retry_cache,
         callers,
-        proxies: RwLock::new(ProxyUsers::new(conf.iter())),
+        proxies: RwLock::new(proxies),
         clock,
         own_caller,
-        host_name: host_name(&config.rpc_address.host),
+        host_name,
         runtime: handle,
         me: me.clone(),
         config,

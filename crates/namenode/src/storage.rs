@@ -1,0 +1,131 @@
+//! Name directories at format and at start.
+
+use crate::config::{block_config, namespace_config};
+use crate::error::StartError;
+use crate::retry_cache::{Key, RetryCache};
+use crate::to_proto::FileSystemId;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use surus_conf::{Configuration, keys};
+use surus_disk::{Disk, RealDisk};
+use surus_journal::{JournalError, LoadObserver, Loaded, Retention, Storage, StorageInfo};
+use surus_namespace::{EditOp, Namespace};
+use surus_types::TxId;
+
+impl From<JournalError> for StartError {
+    fn from(error: JournalError) -> Self {
+        StartError::Storage(error.to_string())
+    }
+}
+
+/// `dfs.namenode.name.dir` and `dfs.namenode.edits.dir` together: each holds both, images and edits.
+///
+/// # Errors
+/// A value that is not allowed.
+pub fn name_dirs(conf: &Configuration) -> Result<Vec<PathBuf>, StartError> {
+    let mut dirs: Vec<PathBuf> = Vec::new();
+    for dir in conf.get(keys::DFS_NAMENODE_NAME_DIR)?.into_iter().chain(conf.get(keys::DFS_NAMENODE_EDITS_DIR)?) {
+        let dir = PathBuf::from(dir);
+        if !dirs.contains(&dir) {
+            dirs.push(dir);
+        }
+    }
+    Ok(dirs)
+}
+
+/// Who holds a directory, as its lock file says.
+fn lock_content(conf: &Configuration) -> String {
+    let host = conf.namenode_rpc_address().map(|a| a.host).unwrap_or_default();
+    format!("{}@{host}", std::process::id())
+}
+
+/// Makes new name directories for an empty file system. Whatever was in them is removed: the caller has asked.
+///
+/// # Errors
+/// A value that is not allowed, directories that another process holds, or the disk's.
+pub fn format(conf: &Configuration, user: &str, cluster_id: Option<&str>) -> Result<StorageInfo, StartError> {
+    let dirs = name_dirs(conf)?;
+    let lock = lock_content(conf);
+    let now_ms = crate::clock::Clock::start().now_ms();
+    let address = conf.namenode_rpc_address()?.host;
+    let address = if address.parse::<IpAddr>().is_ok() { address.as_str() } else { "127.0.0.1" };
+    let info = StorageInfo::new(rand::random(), now_ms, address, cluster_id);
+    let namespace = Namespace::new(namespace_config(conf, user)?);
+    surus_journal::clear(&RealDisk, &dirs, &lock)?;
+    surus_journal::format(&RealDisk, &dirs, &info, &namespace.freeze(), now_ms, &lock)?;
+    for dir in &dirs {
+        tracing::info!("Storage directory {} has been successfully formatted.", dir.display());
+    }
+    Ok(info)
+}
+
+/// What a start finds in the name directories.
+pub struct Found {
+    pub storage: Arc<Storage>,
+    pub loaded: Loaded,
+    pub id: FileSystemId,
+}
+
+/// Rebuilds the retry cache from the edits and passes on what an operator should read.
+struct Observer<'a, W> {
+    retry_cache: Option<&'a RetryCache<W>>,
+}
+
+impl<W> LoadObserver for Observer<'_, W> {
+    fn replayed(&mut self, op: &EditOp, _: TxId, _: &Namespace) {
+        let Some((cache, ids)) = self.retry_cache.zip(op.rpc_ids()) else { return };
+        if let Some(key) = Key::new(&ids.client_id, ids.call_id) {
+            cache.replayed(key, 0);
+        }
+    }
+
+    fn notice(&mut self, text: &str) {
+        tracing::warn!("{text}");
+    }
+}
+
+/// Locks and loads the name directories.
+///
+/// # Errors
+/// They are not formatted, held by another process, or damaged.
+pub fn load<W>(
+    conf: &Configuration,
+    user: &str,
+    own_datanode: bool,
+    host_name: &str,
+    retry_cache: Option<&RetryCache<W>>,
+) -> Result<Found, StartError> {
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let dirs = name_dirs(conf)?;
+    let retention = Retention {
+        images: usize::try_from(conf.get(keys::DFS_NAMENODE_NUM_CHECKPOINTS_RETAINED)?).unwrap_or(2),
+        extra_edits: u64::try_from(conf.get(keys::DFS_NAMENODE_NUM_EXTRA_EDITS_RETAINED)?).unwrap_or(0),
+        extra_segments: usize::try_from(conf.get(keys::DFS_NAMENODE_MAX_EXTRA_EDITS_SEGMENTS_RETAINED)?).unwrap_or(0),
+    };
+    let storage = Arc::new(Storage::open(disk, &dirs, &lock_content(conf), retention)?);
+    let info = storage.info();
+    let id = FileSystemId {
+        layout_version: info.layout_version,
+        namespace_id: info.namespace_id as u32,
+        cluster_id: info.cluster_id.clone(),
+        creation_time_ms: info.c_time as u64,
+        block_pool_id: info.block_pool_id.clone(),
+    };
+    let mut loaded = storage.load(namespace_config(conf, user)?, &mut Observer { retry_cache })?;
+    let namespace = &mut loaded.namespace;
+    namespace.blocks.config = block_config(conf, own_datanode, &id.block_pool_id, host_name)?;
+    while namespace.has_detached() {
+        namespace.free_slice(usize::MAX);
+    }
+    namespace.leases.renew_all(0);
+    namespace.blocks.enter_startup_safe_mode();
+    namespace.blocks.activate();
+    tracing::info!(
+        "loaded fsimage_{:019} and {} edits: {} files and directories",
+        loaded.image_txid.0,
+        loaded.edits_replayed,
+        loaded.namespace.num_inodes()
+    );
+    Ok(Found { storage, loaded, id })
+}
