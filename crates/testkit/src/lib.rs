@@ -1,1 +1,3 @@
-//! (placeholder)
+//! What tests of whole daemons share. Never a normal dependency.
+
+pub mod fuzz;

@@ -1,0 +1,3 @@
+//! Tests over several crates.
+
+mod fuzz;
