@@ -338,8 +338,13 @@ impl Cluster {
     fn recover(&mut self, recovering: &surus_namespace::blocks::RecoveringBlock) {
         let id = recovering.block.id.0;
         let nodes: Vec<usize> = recovering.replicas.iter().map(|s| self.node_of(*s)).collect();
+        let held = |n: &usize| self.nodes[*n].replicas.get(&id).filter(|_| self.nodes[*n].up);
+        if nodes.iter().filter_map(held).any(|(b, _)| b.generation_stamp >= recovering.new_generation_stamp) {
+            return; // A newer recovery has been there.
+        }
+        let known = recovering.block.generation_stamp;
         let holders: Vec<usize> =
-            nodes.into_iter().filter(|n| self.nodes[*n].up && self.nodes[*n].replicas.contains_key(&id)).collect();
+            nodes.into_iter().filter(|n| held(n).is_some_and(|(b, _)| b.generation_stamp >= known)).collect();
         let shortest = holders.iter().map(|n| self.nodes[*n].replicas[&id].0.num_bytes).min();
         let length = recovering.truncate_to.map(|to| to.num_bytes).or(shortest).unwrap_or(0);
         let block = Block {

@@ -5,4 +5,5 @@ mod data_path;
 mod errors;
 mod harness;
 mod model;
+mod random_cluster;
 mod safe_mode;

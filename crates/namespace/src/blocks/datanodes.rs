@@ -38,8 +38,29 @@ pub struct Datanode {
     pub(super) invalidate: InvalidateQueue,
     pub(super) transfers: VecDeque<TransferWork>,
     pub(super) recoveries: VecDeque<RecoveryWork>,
-    /// Replicas on their way here: allocated or scheduled, not yet reported.
-    pub(super) scheduled: u32,
+    /// Replicas on their way here, allocated or scheduled and not yet reported: of this period and of the last.
+    /// What never comes is forgotten after two periods.
+    scheduled: [u32; 2],
+}
+
+impl Datanode {
+    /// Replicas on their way here, about.
+    pub fn scheduled(&self) -> u32 {
+        self.scheduled[0] + self.scheduled[1]
+    }
+    pub(super) fn schedule(&mut self) {
+        self.scheduled[0] += 1;
+    }
+    pub(super) fn unschedule(&mut self) {
+        let oldest = usize::from(self.scheduled[1] > 0);
+        self.scheduled[oldest] = self.scheduled[oldest].saturating_sub(1);
+    }
+    pub(super) fn roll_scheduled(&mut self) {
+        self.scheduled = [0, self.scheduled[0]];
+    }
+    pub(super) fn clear_scheduled(&mut self) {
+        self.scheduled = [0; 2];
+    }
 }
 
 /// A replica that this DataNode is to send to others.
@@ -181,7 +202,7 @@ impl Datanodes {
             invalidate: InvalidateQueue::default(),
             transfers: VecDeque::new(),
             recoveries: VecDeque::new(),
-            scheduled: 0,
+            scheduled: [0; 2],
         });
         self.by_uuid.insert(id.uuid.as_str().into(), handle);
         self.by_address.entry(id.ip_addr.as_str().into()).or_default().push(handle);

@@ -92,6 +92,8 @@ pub struct BlockManager {
     in_future: report::InFuture,
     /// The clock as of the last event.
     now_monotonic_ms: u64,
+    /// When the counts of replicas on their way were rolled last.
+    rolled_monotonic_ms: u64,
     num_pending_timed_out: u64,
     /// The last transaction applied: what deletions wait for.
     last_txid: TxId,

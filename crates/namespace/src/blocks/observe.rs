@@ -6,6 +6,10 @@ use crate::plan::WaitFor;
 use alloc::vec::Vec;
 use surus_types::{Block, DatanodeId, StorageReport, StorageType};
 
+/// After two of these a replica that was expected and never reported is forgotten.
+/// Source: `DatanodeDescriptor.BLOCKS_SCHEDULED_ROLL_INTERVAL`, Hadoop 3.5.0.
+const SCHEDULED_PERIOD_MS: u64 = 600_000;
+
 /// The time of an event, and fresh random bits for choices it leads to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Now {
@@ -172,7 +176,7 @@ impl BlockManager {
         let node = self.datanodes.datanode_mut(handle);
         node.software_version = software_version.into();
         node.transfers.clear();
-        node.scheduled = 0;
+        node.clear_scheduled();
         node.stats.last_update_ms = now.wall_ms;
         node.stats.last_update_monotonic_ms = now.monotonic_ms;
         if !core::mem::replace(&mut node.alive, true) {
@@ -217,6 +221,7 @@ impl BlockManager {
             total.remaining += report.remaining;
             total.block_pool_used += report.block_pool_used;
         }
+        failed.extend(self.vanished_storages(handle, heartbeat.storages));
         total.cache_capacity = heartbeat.cache_capacity;
         total.cache_used = heartbeat.cache_used;
         total.xceiver_count = heartbeat.xceiver_count;
@@ -229,6 +234,22 @@ impl BlockManager {
         true
     }
 
+    /// Storages the DataNode had and does not speak of any more: a directory was taken away. Their replicas count no more.
+    fn vanished_storages(&mut self, node: DatanodeHandle, reports: &[StorageReport]) -> Vec<super::StorageHandle> {
+        let mut vanished = Vec::new();
+        if reports.is_empty() {
+            return vanished;
+        }
+        for storage in self.datanodes.datanode(node).storages.clone() {
+            let report = &mut self.datanodes.storage_mut(storage).report;
+            if !report.failed && !reports.iter().any(|r| r.uuid == report.uuid) {
+                report.failed = true;
+                vanished.push(storage);
+            }
+        }
+        vanished
+    }
+
     fn count_blocks(&mut self, node: DatanodeHandle) {
         let storages = &self.datanodes.datanode(node).storages;
         let blocks: usize = storages.iter().map(|s| self.datanodes.storage(*s).num_blocks()).sum();
@@ -236,6 +257,12 @@ impl BlockManager {
     }
 
     fn find_dead(&mut self, now_monotonic_ms: u64, died: &mut Vec<DatanodeHandle>) {
+        if now_monotonic_ms.saturating_sub(self.rolled_monotonic_ms) >= SCHEDULED_PERIOD_MS {
+            self.rolled_monotonic_ms = now_monotonic_ms;
+            for handle in self.datanodes.handles() {
+                self.datanodes.datanode_mut(handle).roll_scheduled();
+            }
+        }
         let expiry = self.config.heartbeat_expiry_ms();
         for handle in self.datanodes.handles() {
             let node = self.datanodes.datanode(handle);
@@ -255,7 +282,7 @@ impl BlockManager {
         node.invalidate.clear();
         node.transfers.clear();
         node.recoveries.clear();
-        node.scheduled = 0;
+        node.clear_scheduled();
         let storages = node.storages.clone();
         self.datanodes.live -= 1;
         self.departed.extend(storages);

@@ -43,94 +43,92 @@ pub(crate) struct TargetRequest<'a> {
     pub now_monotonic_ms: u64,
 }
 
+/// A choice being made.
+struct Choice<'a> {
+    request: &'a TargetRequest<'a>,
+    /// DataNodes chosen or excluded.
+    used: Vec<DatanodeHandle>,
+    chosen: Vec<StorageHandle>,
+    max_load: Option<f64>,
+    avoid_stale: bool,
+}
+
+impl Choice<'_> {
+    fn missing(&self) -> usize {
+        self.request.wanted.saturating_sub(self.chosen.len())
+    }
+}
+
 /// Random draws before all DataNodes are gone through in order.
 const DRAWS_PER_TARGET: usize = 8;
 
 impl BlockManager {
     /// Chooses at most `wanted` storages on distinct DataNodes; fewer when there are not enough good ones.
     pub(crate) fn choose_targets(&self, request: &TargetRequest<'_>, random: &mut Random) -> Vec<StorageHandle> {
-        let mut used: Vec<DatanodeHandle> = request.excluded.to_vec();
-        let mut chosen = Vec::new();
+        let mut choice = Choice {
+            request,
+            used: request.excluded.to_vec(),
+            chosen: Vec::new(),
+            max_load: self.config.consider_load.then(|| self.config.consider_load_factor * self.average_load()),
+            avoid_stale: true,
+        };
         let local = request.writer.filter(|_| request.prefer_local);
         let first = request.favored.iter().copied().chain(local.filter(|_| request.favored.is_empty()));
         for node in first {
-            self.try_node(node, request, true, &mut used, &mut chosen, random);
+            self.try_node(node, &mut choice, random);
         }
-        for avoid_stale in [true, false] {
-            if !avoid_stale && !self.config.avoid_write_stale {
-                break;
-            }
-            self.choose_random(request, avoid_stale, &mut used, &mut chosen, random);
+        self.choose_random(&mut choice, random);
+        if self.config.avoid_write_stale {
+            choice.avoid_stale = false;
+            self.choose_random(&mut choice, random);
         }
-        chosen
+        choice.chosen
     }
 
-    fn choose_random(
-        &self,
-        request: &TargetRequest<'_>,
-        avoid_stale: bool,
-        used: &mut Vec<DatanodeHandle>,
-        chosen: &mut Vec<StorageHandle>,
-        random: &mut Random,
-    ) {
+    fn choose_random(&self, choice: &mut Choice<'_>, random: &mut Random) {
         let nodes = self.datanodes.len() as u64;
         if nodes == 0 {
             return;
         }
-        let missing = request.wanted.saturating_sub(chosen.len());
-        for _ in 0..missing * DRAWS_PER_TARGET {
-            let node = DatanodeHandle(random.below(nodes) as u32);
-            self.try_node(node, request, avoid_stale, used, chosen, random);
+        for _ in 0..choice.missing() * DRAWS_PER_TARGET {
+            if choice.missing() == 0 {
+                return;
+            }
+            self.try_node(DatanodeHandle(random.below(nodes) as u32), choice, random);
         }
         let start = random.below(nodes);
         for i in 0..nodes {
-            let node = DatanodeHandle(((start + i) % nodes) as u32);
-            self.try_node(node, request, avoid_stale, used, chosen, random);
+            if choice.missing() == 0 {
+                return;
+            }
+            self.try_node(DatanodeHandle(((start + i) % nodes) as u32), choice, random);
         }
     }
 
-    fn try_node(
-        &self,
-        node: DatanodeHandle,
-        request: &TargetRequest<'_>,
-        avoid_stale: bool,
-        used: &mut Vec<DatanodeHandle>,
-        chosen: &mut Vec<StorageHandle>,
-        random: &mut Random,
-    ) {
-        if chosen.len() >= request.wanted || used.contains(&node) || !self.is_good_target(node, request, avoid_stale) {
+    fn try_node(&self, node: DatanodeHandle, choice: &mut Choice<'_>, random: &mut Random) {
+        if choice.missing() == 0 || choice.used.contains(&node) || !self.is_good_target(node, choice) {
             return;
         }
-        if let Some(storage) = self.good_storage(node, request.block_size, random) {
-            used.push(node);
-            chosen.push(storage);
+        if let Some(storage) = self.good_storage(node, choice.request.block_size, random) {
+            choice.used.push(node);
+            choice.chosen.push(storage);
         }
     }
 
-    fn is_good_target(&self, node: DatanodeHandle, request: &TargetRequest<'_>, avoid_stale: bool) -> bool {
+    fn is_good_target(&self, node: DatanodeHandle, choice: &Choice<'_>) -> bool {
         let datanode = self.datanodes.datanode(node);
-        if !datanode.alive || datanode.admin_state != AdminState::Normal {
-            return false;
-        }
-        if avoid_stale
-            && self.config.avoid_write_stale
-            && self.datanodes.is_stale(node, request.now_monotonic_ms, self.config.stale_interval_ms)
-        {
-            return false;
-        }
-        if self.config.consider_load {
-            let limit = self.config.consider_load_factor * self.average_load();
-            if f64::from(datanode.stats.xceiver_count) > limit {
-                return false;
-            }
-        }
-        true
+        let (now, interval) = (choice.request.now_monotonic_ms, self.config.stale_interval_ms);
+        let avoid_stale = choice.avoid_stale && self.config.avoid_write_stale;
+        datanode.alive
+            && datanode.admin_state == AdminState::Normal
+            && !(avoid_stale && self.datanodes.is_stale(node, now, interval))
+            && choice.max_load.is_none_or(|max| f64::from(datanode.stats.xceiver_count) <= max)
     }
 
     /// A storage of the DataNode with room for the block beyond what is on its way already.
     fn good_storage(&self, node: DatanodeHandle, block_size: u64, random: &mut Random) -> Option<StorageHandle> {
         let datanode = self.datanodes.datanode(node);
-        let coming = u64::from(datanode.scheduled).saturating_mul(block_size);
+        let coming = u64::from(datanode.scheduled()).saturating_mul(block_size);
         if datanode.stats.remaining < coming.saturating_add(block_size) {
             return None;
         }

@@ -76,11 +76,12 @@ impl BlockManager {
         self.set_priority(handle, priority);
         if count.live > wanted {
             self.choose_excess(handle, count.live - wanted, None);
-        } else if count.excess > 0 && count.live < wanted {
-            self.recall_excess(handle, wanted - count.live);
         }
         if row.has(FLAG_CORRUPT) && count.live >= wanted {
-            self.invalidate_corrupt(handle);
+            self.invalidate_corrupt(handle, usize::MAX);
+        } else if row.has(FLAG_CORRUPT) && count.live >= usize::from(self.config.min_replication) {
+            // Corrupt replicas must not hold the places that good ones need.
+            self.invalidate_corrupt(handle, (count.live + count.corrupt).saturating_sub(wanted));
         }
     }
 
@@ -121,8 +122,7 @@ impl BlockManager {
 
     fn unschedule(&mut self, storage: StorageHandle) {
         let datanode = self.datanodes.storage(storage).datanode;
-        let datanode = self.datanodes.datanode_mut(datanode);
-        datanode.scheduled = datanode.scheduled.saturating_sub(1);
+        self.datanodes.datanode_mut(datanode).unschedule();
     }
 
     /// Replicas that are on their way to these storages.
@@ -173,16 +173,6 @@ impl BlockManager {
         for storage in candidates.into_iter().take(surplus) {
             self.set_excess(handle, storage);
             self.queue_invalidation(storage, block, self.last_txid);
-        }
-    }
-
-    /// Excess replicas whose deletion was not ordered durably cannot be taken back (the order may be out), so the
-    /// block is copied again; only those on DataNodes that died since are forgotten.
-    fn recall_excess(&mut self, handle: BlockHandle, _missing: usize) {
-        let gone: Vec<StorageHandle> =
-            self.excess.get(&handle).into_iter().flatten().copied().filter(|s| !self.datanodes.is_live(*s)).collect();
-        for storage in gone {
-            self.clear_excess(handle, storage);
         }
     }
 
@@ -293,7 +283,7 @@ impl BlockManager {
         }
         for target in &targets {
             let datanode = self.datanodes.storage(*target).datanode;
-            self.datanodes.datanode_mut(datanode).scheduled += 1;
+            self.datanodes.datanode_mut(datanode).schedule();
         }
         self.expect_pending(handle, &targets);
         self.datanodes.datanode_mut(source_node).transfers.push_back(TransferWork { block: row.block(), targets });

@@ -162,11 +162,11 @@ impl BlockManager {
         self.after_replica_change(handle);
     }
 
-    /// Deletes the corrupt replicas of a block that has enough good ones.
-    pub(super) fn invalidate_corrupt(&mut self, handle: BlockHandle) {
+    /// Deletes at most `limit` corrupt replicas.
+    pub(super) fn invalidate_corrupt(&mut self, handle: BlockHandle, limit: usize) {
         let Some(list) = self.corrupt.get(&handle) else { return };
         let block = self.table.row(handle).block();
-        for storage in list.iter().map(|(s, _)| *s).collect::<Vec<_>>() {
+        for storage in list.iter().map(|(s, _)| *s).take(limit).collect::<Vec<_>>() {
             self.detach_replica(handle, storage);
             self.queue_invalidation(storage, block, self.last_txid);
         }

@@ -120,8 +120,7 @@ impl BlockManager {
                 // One fewer write on its way to this DataNode.
                 if known.is_some() {
                     let node = self.datanodes.storage(storage).datanode;
-                    let node = self.datanodes.datanode_mut(node);
-                    node.scheduled = node.scheduled.saturating_sub(1);
+                    self.datanodes.datanode_mut(node).unschedule();
                 }
             }
             ReceivedDeleted::Deleted(block) => {

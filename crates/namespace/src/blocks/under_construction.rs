@@ -158,7 +158,7 @@ impl BlockManager {
         }
         for storage in storages {
             let datanode = self.datanodes.storage(*storage).datanode;
-            self.datanodes.datanode_mut(datanode).scheduled += 1;
+            self.datanodes.datanode_mut(datanode).schedule();
         }
     }
 
@@ -207,7 +207,12 @@ impl BlockManager {
         let Some(handle) = self.table.find(id) else { return };
         self.table.row_mut(handle).set_state(BlockState::UnderRecovery);
         let open = self.open.entry(handle).or_default();
-        let mut tried = open.recovery.take().map_or_else(Vec::new, |r| r.tried);
+        let old = open.recovery.take();
+        if let Some(primary) = old.as_ref().and_then(|r| r.primary) {
+            // Not to be begun any more, if it was not yet.
+            self.datanodes.datanode_mut(primary).recoveries.retain(|work| work.block.id != id);
+        }
+        let mut tried = old.map_or_else(Vec::new, |r| r.tried);
         let candidates: Vec<StorageHandle> =
             open.expected.iter().map(|e| e.storage).filter(|s| self.datanodes.is_live(*s)).collect();
         let node_of = |s: &StorageHandle| self.datanodes.storage(*s).datanode;
