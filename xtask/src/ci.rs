@@ -7,8 +7,18 @@ use anyhow::Result;
 use std::process::Command;
 
 /// Clients and suites of the everyday run; `--full` runs all.
-const EVERYDAY: &[&str] =
-    &["curl-webhdfs", "fsshell-3.5", "surus-dfs", "python-hdfs", "go-hdfs", "contract", "pages", "strace", "errors"];
+const EVERYDAY: &[&str] = &[
+    "curl-webhdfs",
+    "fsshell-3.5",
+    "surus-dfs",
+    "python-hdfs",
+    "go-hdfs",
+    "contract",
+    "pages",
+    "strace",
+    "errors",
+    "offline",
+];
 /// A target without an operating system: building for it proves that `types` and `namespace` use none.
 const BARE_TARGET: &str = "x86_64-unknown-none";
 

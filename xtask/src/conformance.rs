@@ -30,7 +30,7 @@ pub const CLIENTS: &[&str] = &[
 pub const SUITES: &[&str] = &["contract", "fscontext", "cli", "compat"];
 
 /// Tests of our own that need processes of other people: browser pages, syncs under strace, mixed clusters.
-pub const OWN: &[&str] = &["pages", "strace", "errors", "mixed"];
+pub const OWN: &[&str] = &["pages", "strace", "errors", "offline", "mixed"];
 /// Kinds of the NameNode and the three DataNodes of each mixed cluster.
 const MIXTURES: &[[&str; 4]] = &[
     ["surus", "java", "surus", "java"],
@@ -97,8 +97,10 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
             let datanode = format!("127.0.0.1:{}", cluster.port + 3);
             shell::run(&mut script("conformance/pages/run.sh", &[&cluster.http(), &datanode]))
         }
-        "strace" => shell::run(
-            script("conformance/strace/run.sh", &[]).arg(shell::surus_binary()?).arg(free_range(10)?.to_string()),
+        "strace" | "offline" => shell::run(
+            script(&format!("conformance/{name}/run.sh"), &[])
+                .arg(shell::surus_binary()?)
+                .arg(free_range(10)?.to_string()),
         ),
         "errors" => {
             let mut command = script("conformance/errors/run.sh", &[&free_range(10)?.to_string(), &out]);
