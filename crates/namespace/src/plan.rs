@@ -83,7 +83,7 @@ impl From<HdfsError> for Refusal {
 }
 
 /// What a parked call waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum WaitFor {
     /// The block reaches its minimum replication.
     MinReplication(BlockId),

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod data_path;
+mod data_path_errors;
 mod errors;
 mod harness;
 mod model;

@@ -1,7 +1,8 @@
 //! Start-up safe mode: when it ends, what it says, what is refused meanwhile.
 
 use crate::cluster::{BLOCK, Cluster};
-use surus_namespace::blocks::{Observation, SafeMode};
+use surus_namespace::blocks::{Observation, ReplicaState, SafeMode};
+use surus_types::{Block, BlockId, GenerationStamp};
 
 fn restarted(files: usize) -> Cluster {
     let mut c = Cluster::new(1);
@@ -54,8 +55,8 @@ fn an_empty_file_system_leaves_at_once() {
 #[test]
 fn nothing_unknown_is_deleted_before_the_end() {
     let mut c = restarted(3);
-    let lost = surus_types::Block { id: surus_types::BlockId(7), ..Default::default() };
-    c.nodes[0].replicas.insert(7, (lost, surus_namespace::blocks::ReplicaState::Finalized));
+    let lost = Block { id: BlockId(7), ..Block::default() };
+    c.nodes[0].replicas.insert(7, (lost, ReplicaState::Finalized));
     c.start_node(0);
     c.namespace.blocks.leave_safe_mode();
     c.tick(3_000);
@@ -64,4 +65,19 @@ fn nothing_unknown_is_deleted_before_the_end() {
     c.tick(3_000);
     assert_eq!(c.nodes[0].replicas.len(), 3);
     assert_eq!(c.namespace.blocks.stats().low_redundancy, 0);
+}
+
+#[test]
+fn metadata_older_than_the_blocks_keeps_the_namenode_in() {
+    let mut c = restarted(3);
+    let newer = Block { id: BlockId(1 << 31), generation_stamp: GenerationStamp(5000), num_bytes: 9 };
+    c.nodes[0].replicas.insert(newer.id.0, (newer, ReplicaState::Finalized));
+    c.start_node(0);
+    c.observe(Observation::SafeModeTick);
+    c.now_ms += 60_000;
+    assert!(!c.observe(Observation::SafeModeTick).left_safe_mode);
+    assert!(!c.namespace.blocks.leave_safe_mode());
+    assert!(c.namespace.blocks.safe_mode_tip(c.now_ms).contains("will cause loss of 9 byte(s)"));
+    c.namespace.blocks.force_leave_safe_mode();
+    assert_eq!(c.namespace.blocks.safe_mode, SafeMode::Off);
 }

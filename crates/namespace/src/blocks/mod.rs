@@ -215,11 +215,14 @@ impl BlockManager {
 
     /// What parked calls may now go on. Empties the list.
     pub fn take_woken(&mut self) -> Vec<WaitFor> {
-        core::mem::take(&mut self.woken)
+        let mut woken = core::mem::take(&mut self.woken);
+        woken.sort_unstable();
+        woken.dedup();
+        woken
     }
 
     fn wake(&mut self, event: WaitFor) {
-        if !self.woken.contains(&event) {
+        if self.woken.last() != Some(&event) {
             self.woken.push(event);
         }
     }

@@ -153,7 +153,8 @@ impl BlockManager {
         state: ReplicaState,
         hint: Option<DatanodeHandle>,
     ) -> Option<BlockHandle> {
-        if reported.generation_stamp > self.ids.generation_stamp && !reported.id.is_striped() {
+        let new_here = self.datanodes.storage(storage).block_reports == 0 && self.safe_mode.is_startup();
+        if new_here && reported.generation_stamp > self.ids.generation_stamp {
             self.in_future.blocks += 1;
             self.in_future.bytes += reported.num_bytes;
         }

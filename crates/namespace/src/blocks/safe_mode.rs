@@ -68,9 +68,20 @@ impl BlockManager {
         self.safe_mode = SafeMode::Startup { reached_monotonic_ms: None };
     }
 
-    /// Leaves safe mode of any kind; the queues of missing replicas fill from here on.
-    pub fn leave_safe_mode(&mut self) {
+    /// Leaves safe mode of any kind; the queues of missing replicas fill from here on. `false`: refused, since DataNodes
+    /// hold blocks newer than this metadata, which would be deleted (see [`BlockManager::force_leave_safe_mode`]).
+    pub fn leave_safe_mode(&mut self) -> bool {
+        if self.safe_mode.is_on() && self.in_future.blocks > 0 {
+            return false;
+        }
+        self.force_leave_safe_mode();
+        true
+    }
+
+    /// `dfsadmin -safemode forceExit`: leaves even if blocks newer than this metadata are then deleted.
+    pub fn force_leave_safe_mode(&mut self) {
         self.safe_mode = SafeMode::Off;
+        self.in_future = Default::default();
         self.rescan_from = Some(0);
     }
 
@@ -91,8 +102,8 @@ impl BlockManager {
         // An empty file system has nothing to wait for.
         let extension = if info.total_blocks == 0 { 0 } else { self.config.safe_mode_extension_ms };
         if now_monotonic_ms - reached >= extension {
-            self.leave_safe_mode();
-            return true;
+            self.safe_mode = SafeMode::Startup { reached_monotonic_ms: Some(reached) };
+            return self.leave_safe_mode();
         }
         self.safe_mode = SafeMode::Startup { reached_monotonic_ms: Some(reached) };
         false
@@ -102,6 +113,7 @@ impl BlockManager {
     pub fn safe_mode_tip(&self, now_monotonic_ms: u64) -> String {
         match self.safe_mode {
             SafeMode::Off => String::new(),
+            _ if self.in_future.blocks > 0 => self.in_future_tip(),
             SafeMode::Manual => {
                 "It was turned on manually. Use \"hdfs dfsadmin -safemode leave\" to turn safe mode off.".into()
             }
@@ -111,6 +123,17 @@ impl BlockManager {
                 .into(),
             SafeMode::Startup { reached_monotonic_ms } => self.startup_tip(reached_monotonic_ms, now_monotonic_ms),
         }
+    }
+
+    fn in_future_tip(&self) -> String {
+        format!(
+            "Name node detected blocks with generation stamps in future. This means that Name node metadata is \
+             inconsistent. This can happen if Name node metadata files have been manually replaced. Exiting safe mode \
+             will cause loss of {} byte(s). Please restart name node with right metadata or use \"hdfs dfsadmin -safemode \
+             forceExit\" if you are certain that the NameNode was started with the correct FsImage and edit logs. If you \
+             encountered this during a rollback, it is safe to exit with -safemode forceExit.",
+            self.in_future.bytes
+        )
     }
 
     fn startup_tip(&self, reached: Option<u64>, now_monotonic_ms: u64) -> String {

@@ -95,7 +95,7 @@ impl Namespace {
     /// Lends the status of `src` and, for a file, the locations of all its blocks.
     ///
     /// # Errors
-    /// The caller may not walk there, or not read the file.
+    /// The caller may not walk there.
     pub fn get_located_file_info(
         &self,
         env: &Env<'_>,
@@ -103,15 +103,12 @@ impl Namespace {
         visit_status: &mut dyn FnMut(Option<FileStatus<'_>>),
         visit: &mut dyn FnMut(BlockLocationsPart<'_>),
     ) -> Result<(), HdfsError> {
-        let path = self.resolve(env, src, DirOp::Read)?;
-        let Some(handle) = path.last else {
+        let path = self.resolve_for_status(env, src, DirOp::Read)?;
+        let Some(handle) = path.and_then(|path| path.last) else {
             visit_status(None);
             return Ok(());
         };
         let inode = self.tree.inode(handle);
-        if inode.is_file() {
-            self.check_path_access(env, &path, FsAction::READ)?;
-        }
         visit_status(Some(inode.status(b"")));
         if inode.is_file() {
             self.lend_block_locations(env, handle, 0, u64::MAX, visit);
