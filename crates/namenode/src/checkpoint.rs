@@ -64,13 +64,18 @@ impl Core {
         Ok(true)
     }
 
-    /// The periodic checkpoint, by `dfs.namenode.checkpoint.period` and `.txns`: what a secondary NameNode does for Hadoop.
+    /// The periodic checkpoint, by `dfs.namenode.checkpoint.period` and `.txns`: what a secondary NameNode does for Hadoop. A
+    /// segment that has grown long is rolled, as Hadoop's does by itself.
     pub fn checkpoint_if_due(&self) {
         let last = self.last_checkpoint();
         // The log's own two marks are no reason for an image.
         let lacks = self.last_txid().0.saturating_sub(last.txid.0 + 2);
         let age_ms = u64::try_from(self.clock.now_ms() - last.time_ms).unwrap_or(0);
         let due = lacks >= self.config.checkpoint_txns || (lacks > 0 && age_ms >= self.config.checkpoint_period_ms);
+        let segment = self.last_txid().0.saturating_sub(self.journal.segment_first_txid().0);
+        if !due && segment > self.config.autoroll_txns {
+            let _ = self.roll_edits();
+        }
         if due && let Err(error) = self.save_namespace() {
             tracing::error!("the checkpoint failed: {error}");
         }

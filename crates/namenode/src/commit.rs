@@ -152,27 +152,24 @@ impl Core {
     /// # Errors
     /// The plan's refusal; one that would have to wait counts as an error.
     pub fn change<O: Operation>(&self, operation: &O) -> Result<O::Reply, HdfsError> {
-        let mut reply = None;
         let call = Call { caller: &self.own_caller, rpc: &RpcIds::NONE, body: &[], waited: true };
         let env = self.env(&call);
         let mut namespace = self.namespace.write();
         namespace.set_now(env.monotonic_ms);
-        let woken = match operation.plan(&namespace, &env) {
+        let (result, woken) = match operation.plan(&namespace, &env) {
             Ok(plan) => {
-                reply = Some(plan.reply);
-                self.commit(&mut namespace, &plan.ops, &plan.soft)
+                let woken = self.commit(&mut namespace, &plan.ops, &plan.soft);
+                (Ok(plan.reply), woken)
             }
-            Err(Refusal::Error(error) | Refusal::Wait { otherwise: error, .. }) => return Err(error),
+            Err(Refusal::Error(error) | Refusal::Wait { otherwise: error, .. }) => (Err(error), Vec::new()),
             Err(Refusal::Start { ops, soft, otherwise, .. }) => {
                 let woken = self.commit(&mut namespace, &ops, &soft);
-                drop(namespace);
-                self.wake(&woken);
-                return Err(otherwise);
+                (Err(otherwise), woken)
             }
         };
         drop(namespace);
         self.wake(&woken);
-        reply.ok_or_else(|| HdfsError::io("no reply"))
+        result
     }
 
     /// Waits in a task until `txid` is durable.

@@ -1,7 +1,6 @@
 //! The NameNode's own settings, read once from the configuration.
 
 use crate::groups::GroupTimes;
-use std::path::PathBuf;
 use std::time::Duration;
 use surus_conf::{Addr, ConfError, Configuration, keys};
 use surus_namespace::NamespaceConfig;
@@ -14,10 +13,7 @@ pub struct NameNodeConfig {
     pub rpc_address: Addr,
     /// Where the RPC server listens, by `dfs.namenode.rpc-bind-host` where set.
     pub rpc_bind: Addr,
-    pub http_address: Addr,
     pub http_bind: Addr,
-    pub name_dirs: Vec<PathBuf>,
-    pub edits_dirs: Vec<PathBuf>,
     pub server_defaults: ServerDefaults,
     /// One of several NameNodes of a nameservice.
     pub ha_enabled: bool,
@@ -32,6 +28,8 @@ pub struct NameNodeConfig {
     pub checkpoint_period_ms: u64,
     pub checkpoint_txns: u64,
     pub checkpoint_check_ms: u64,
+    /// A segment of more transactions is rolled.
+    pub autoroll_txns: u64,
     /// `hadoop.http.staticuser.user`: who a WebHDFS request without `user.name` is.
     pub static_user: String,
     pub resource_reserved_bytes: u64,
@@ -133,14 +131,10 @@ impl NameNodeConfig {
     pub fn new(conf: &Configuration) -> Result<Self, ConfError> {
         let rpc_address = conf.namenode_rpc_address()?;
         let http_address = conf.get(keys::DFS_NAMENODE_HTTP_ADDRESS)?;
-        let paths = |dirs: Vec<String>| dirs.into_iter().map(PathBuf::from).collect();
         Ok(NameNodeConfig {
             rpc_bind: with_host(&rpc_address, conf.get(keys::DFS_NAMENODE_RPC_BIND_HOST)?),
             http_bind: with_host(&http_address, conf.get(keys::DFS_NAMENODE_HTTP_BIND_HOST)?),
             rpc_address,
-            http_address,
-            name_dirs: paths(conf.get(keys::DFS_NAMENODE_NAME_DIR)?),
-            edits_dirs: paths(conf.get(keys::DFS_NAMENODE_EDITS_DIR)?),
             server_defaults: ServerDefaults::new(conf)?,
             ha_enabled: false,
             groups: GroupTimes {
@@ -157,6 +151,9 @@ impl NameNodeConfig {
             checkpoint_period_ms: ms(conf.get(keys::DFS_NAMENODE_CHECKPOINT_PERIOD)?),
             checkpoint_txns: u64::try_from(conf.get(keys::DFS_NAMENODE_CHECKPOINT_TXNS)?).unwrap_or(u64::MAX),
             checkpoint_check_ms: 60_000,
+            autoroll_txns: (conf.get(keys::DFS_NAMENODE_CHECKPOINT_TXNS)? as f64
+                * conf.get(keys::DFS_NAMENODE_EDIT_LOG_AUTOROLL_MULTIPLIER_THRESHOLD)?)
+                as u64,
             static_user: conf.get(keys::HADOOP_HTTP_STATICUSER_USER)?,
             resource_reserved_bytes: conf.get(keys::DFS_NAMENODE_RESOURCE_DU_RESERVED)?,
             resource_check_ms: ms(conf.get(keys::DFS_NAMENODE_RESOURCE_CHECK_INTERVAL)?),

@@ -13,7 +13,7 @@ use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use surus_namespace::Namespace;
 use surus_types::{Caller, HdfsError, TxId};
@@ -42,6 +42,12 @@ pub struct Core {
     pub own_caller: Caller,
     /// As SafeModeException and `NameNodeStatus` show it.
     pub host_name: String,
+    /// The RPC port that is served.
+    pub rpc_port: AtomicU16,
+    /// Keys and values of the site files, for `/conf`.
+    pub settings: Vec<(String, String)>,
+    /// How long the start took, milliseconds.
+    pub start_ms: u64,
     pub runtime: tokio::runtime::Handle,
     pub me: Weak<Core>,
 }
@@ -50,6 +56,11 @@ impl Core {
     /// The last transaction logged, durable or not.
     pub fn last_txid(&self) -> TxId {
         TxId(self.last_txid.load(Ordering::Relaxed))
+    }
+
+    /// `HOST:PORT` of the RPC server, as redirects and `/jmx` name it.
+    pub fn rpc_name(&self) -> String {
+        format!("{}:{}", self.host_name, self.rpc_port.load(Ordering::Relaxed))
     }
 
     /// # Errors

@@ -59,6 +59,7 @@ impl<R> Held<R> {
     }
 
     /// Replies that wait now.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.queue.lock().len()
     }

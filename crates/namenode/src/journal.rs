@@ -1,11 +1,10 @@
-//! What the NameNode asks of its edit log. One implementation writes the name directories, one keeps nothing and is for
-//! tests and measurements.
+//! What the NameNode asks of its edit log. A trait, so that a shared log of several NameNodes can take the place of the
+//! local one.
 
 use crate::commit::Waiting;
 use crate::held::Held;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use surus_journal::{CommitListener, EditLog, JournalError, Storage};
 use surus_namespace::EditOp;
 use surus_namespace::image::FrozenImage;
@@ -130,42 +129,5 @@ impl CommitListener for Listener {
         tracing::error!("the NameNode stops: the edit log cannot be written: {error}");
         eprintln!("the NameNode stops: the edit log cannot be written: {error}");
         std::process::exit(1);
-    }
-}
-
-/// Keeps nothing: every operation counts as durable at once. For tests and for measuring what the rest costs.
-#[derive(Debug, Default)]
-pub struct NoJournal {
-    last: AtomicU64,
-}
-
-impl Journal for NoJournal {
-    fn log(&self, ops: &[EditOp]) -> TxId {
-        TxId(self.last.fetch_add(ops.len() as u64, Ordering::Relaxed) + ops.len() as u64)
-    }
-
-    fn roll(&self) -> Roll {
-        let ended = TxId(self.last.fetch_add(2, Ordering::Relaxed) + 1);
-        Roll { ended, started: TxId(ended.0 + 1) }
-    }
-
-    fn save(&self, _: &FrozenImage, _: TxId) -> Result<(), HdfsError> {
-        Ok(())
-    }
-
-    fn finalized_segments(&self) -> Result<Vec<(TxId, TxId)>, HdfsError> {
-        Ok(Vec::new())
-    }
-
-    fn directories(&self) -> Vec<(PathBuf, bool)> {
-        Vec::new()
-    }
-
-    fn segment_first_txid(&self) -> TxId {
-        TxId(1)
-    }
-
-    fn close(&self) -> Result<(), HdfsError> {
-        Ok(())
     }
 }

@@ -10,6 +10,7 @@ use crate::core::Core;
 use crate::error::StartError;
 use crate::groups::Groups;
 use crate::held::Held;
+use crate::http::HttpDoor;
 use crate::journal::{Journal, LocalJournal};
 use crate::parked::Parked;
 use crate::proxy_users::ProxyUsers;
@@ -21,10 +22,11 @@ use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::time::Duration;
 use surus_conf::{Addr, Configuration};
 use surus_namespace::Namespace;
+use surus_net::http::{HttpLimits, HttpServer};
 use surus_net::rpc::{RpcLimits, RpcServer};
 use tokio::runtime::{Builder, Runtime};
 
@@ -41,6 +43,7 @@ pub struct NameNodeOptions {
 pub struct NameNode {
     core: Arc<Core>,
     rpc: RpcServer,
+    http: HttpServer,
     runtime: Option<Runtime>,
 }
 
@@ -87,17 +90,27 @@ impl NameNode {
         let bind = &core.config.rpc_bind;
         let rpc = RpcServer::bind(pair(bind), service, RpcLimits::default(), runtime.handle())
             .map_err(|error| StartError::Bind { key: "dfs.namenode.rpc-address", address: bind.to_string(), error })?;
+        core.rpc_port.store(rpc.local_addr().port(), Ordering::Relaxed);
+        let door = Arc::new(HttpDoor(Arc::clone(&core)));
+        let bind = &core.config.http_bind;
+        let http = HttpServer::bind(pair(bind), door, HttpLimits::default(), runtime.handle())
+            .map_err(|error| StartError::Bind { key: "dfs.namenode.http-address", address: bind.to_string(), error })?;
         runtime.spawn(ticks::run(Arc::downgrade(&core)));
         if loaded_much {
             let core = Arc::clone(&core);
             runtime.spawn_blocking(move || core.save_namespace().inspect_err(|e| tracing::error!("checkpoint: {e}")));
         }
-        Ok(NameNode { core, rpc, runtime: Some(runtime) })
+        Ok(NameNode { core, rpc, http, runtime: Some(runtime) })
     }
 
     /// The address of the RPC server.
     pub fn rpc_address(&self) -> SocketAddr {
         self.rpc.local_addr()
+    }
+
+    /// The address of the HTTP server.
+    pub fn http_address(&self) -> SocketAddr {
+        self.http.local_addr()
     }
 
     /// Stops serving, writes out what was logged, and releases the name directories.
@@ -107,6 +120,7 @@ impl NameNode {
 
     fn shut_down(&mut self) {
         self.rpc.stop();
+        self.http.stop();
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(STOP_MAX);
             if let Err(error) = self.core.journal.close() {
@@ -168,6 +182,9 @@ fn new_core(conf: &Configuration, parts: Parts, user: &str, runtime: &Runtime) -
         clock,
         own_caller,
         host_name,
+        rpc_port: AtomicU16::new(config.rpc_address.port),
+        settings: conf.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
+        start_ms: clock.monotonic_ms(),
         runtime: handle,
         me: me.clone(),
         config,

@@ -92,6 +92,7 @@ impl<C> Parked<C> {
     }
 
     /// Calls parked now.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.inner.lock().calls.len()
     }

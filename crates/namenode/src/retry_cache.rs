@@ -125,6 +125,7 @@ impl<W> RetryCache<W> {
     }
 
     /// Entries held, running and finished.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.inner.lock().entries.len()
     }

@@ -1,9 +1,11 @@
 //! What happens without a request: the monitors of Hadoop's NameNode, as one task.
 
 use crate::core::Core;
+use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use surus_namespace::blocks::Observation;
+use surus_disk::{Disk, RealDisk};
+use surus_namespace::blocks::{Observation, SafeMode};
 use surus_namespace::ops::lease_expiry::LeaseExpiry;
 use tokio::time::MissedTickBehavior;
 
@@ -45,6 +47,7 @@ pub async fn run(core: Weak<Core>) {
     let mut leases = Watch::new(config.lease_recheck_ms);
     let mut safe_mode = Watch::new(SAFE_MODE_MS);
     let mut retry_cache = Watch::new(RETRY_CACHE_MS);
+    let mut resources = Watch::new(config.resource_check_ms);
     let mut checkpoint = Watch::new(config.checkpoint_check_ms);
     checkpoint.next_ms = first.clock.monotonic_ms() + config.checkpoint_check_ms;
     drop(first);
@@ -73,6 +76,9 @@ pub async fn run(core: Weak<Core>) {
             && let Some(cache) = &core.retry_cache
         {
             cache.expire(now_ms);
+        }
+        if resources.is_due(now_ms) {
+            core.check_resources();
         }
         if checkpoint.is_due(now_ms) {
             let core = Arc::clone(&core);
@@ -105,6 +111,25 @@ impl Core {
         for handle in died {
             let id = &namespace.blocks.datanodes.datanode(handle).id;
             tracing::warn!("DataNode {} ({}:{}) is dead: no heartbeat", id.uuid, id.host_name, id.xfer_port);
+        }
+    }
+
+    /// Safe mode while every name directory's disk is nearly full, until one has room again.
+    /// Source: `NameNodeResourceChecker.java`, `FSNamesystem.NameNodeResourceMonitor`, Hadoop 3.5.0.
+    fn check_resources(&self) {
+        let has_room = |dir: &PathBuf| {
+            let space = RealDisk.space(dir);
+            space.is_ok_and(|space| space.available >= self.config.resource_reserved_bytes)
+        };
+        let live: Vec<PathBuf> = self.journal.directories().into_iter().filter(|d| d.1).map(|d| d.0).collect();
+        let low = !live.iter().any(has_room);
+        let was_low = self.namespace.read().blocks.safe_mode == SafeMode::LowResources;
+        if low && !self.namespace.read().blocks.safe_mode.is_on() {
+            tracing::error!("the disks of all name directories are nearly full: safe mode is ON");
+            self.namespace.write().blocks.safe_mode = SafeMode::LowResources;
+        } else if !low && was_low {
+            tracing::info!("a name directory has room again: safe mode is OFF");
+            self.namespace.write().blocks.leave_safe_mode();
         }
     }
 

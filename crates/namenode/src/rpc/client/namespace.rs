@@ -14,7 +14,7 @@ use surus_namespace::ops::set_owner::SetOwner;
 use surus_namespace::ops::set_permission::SetPermission;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_proto::hadoop::hdfs::{
-    CheckAccessRequestProto, CheckAccessResponseProto, ConcatRequestProto, ConcatResponseProto, ContentSummaryProto,
+    CheckAccessRequestProto, CheckAccessResponseProto, ConcatRequestProto, ConcatResponseProto,
     CreateSymlinkRequestProto, DeleteRequestProto, DeleteResponseProto, GetContentSummaryRequestProto,
     GetContentSummaryResponseProto, GetFileInfoRequestProto, GetFileLinkInfoRequestProto, GetLinkTargetRequestProto,
     GetLinkTargetResponseProto, GetListingRequestProto, GetPreferredBlockSizeRequestProto,

@@ -12,7 +12,6 @@ pub struct StoragePolicy {
     pub storage_types: &'static [StorageType],
     pub creation_fallbacks: &'static [StorageType],
     pub replication_fallbacks: &'static [StorageType],
-    pub copy_on_create_file: bool,
 }
 
 const fn policy(
@@ -22,8 +21,7 @@ const fn policy(
     creation_fallbacks: &'static [StorageType],
     replication_fallbacks: &'static [StorageType],
 ) -> StoragePolicy {
-    let copy_on_create_file = id == 15;
-    StoragePolicy { id, name, storage_types, creation_fallbacks, replication_fallbacks, copy_on_create_file }
+    StoragePolicy { id, name, storage_types, creation_fallbacks, replication_fallbacks }
 }
 
 /// In the order of ids, as Hadoop lists them.

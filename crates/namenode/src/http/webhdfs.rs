@@ -1,0 +1,366 @@
+//! WebHDFS: the same operations as the RPC door, as JSON. Source: `NamenodeWebHdfsMethods.java`, Hadoop 3.5.0.
+
+use super::{answer, redirect, set};
+use crate::call::{Call, Done, Refused};
+use crate::core::Core;
+use crate::safe_mode::What;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use surus_namespace::edit_op::RenameOptions;
+use surus_namespace::ops::concat::Concat;
+use surus_namespace::ops::delete::Delete;
+use surus_namespace::ops::get_block_locations::{BlockLocationsPart, GetBlockLocations};
+use surus_namespace::ops::mkdirs::Mkdirs;
+use surus_namespace::ops::rename::{Rename, Rename2};
+use surus_namespace::ops::set_owner::SetOwner;
+use surus_namespace::ops::set_permission::SetPermission;
+use surus_namespace::ops::set_replication::SetReplication;
+use surus_namespace::ops::set_times::SetTimes;
+use surus_namespace::ops::truncate::Truncate;
+use surus_net::http::{HttpBody, Response, StatusCode};
+use surus_types::{Caller, ExceptionClass, FileStatus, FsPermission, HdfsError, RpcIds, TxId};
+use surus_webhdfs::json::{self, Listing, ServerDefaults};
+use surus_webhdfs::{JSON, Method, OCTET_STREAM, Operation, Request, Side};
+use tokio::sync::oneshot;
+
+/// Mode of a new directory where the request names none.
+const DIRECTORY_MODE: FsPermission = FsPermission(0o755);
+
+/// What a request comes to.
+enum Answer {
+    /// A JSON body.
+    Json(Vec<u8>),
+    /// Nothing to say; with or without a content type, as Hadoop's methods differ.
+    Empty { typed: bool },
+    /// Go to this URL of a DataNode.
+    Redirect(String),
+}
+
+/// An answer, and the transaction it must wait for.
+type Outcome = Result<(Answer, TxId), HdfsError>;
+
+pub async fn serve(core: &Arc<Core>, method: &str, path: &str, query: &str, peer: SocketAddr) -> Response<HttpBody> {
+    match outcome(core, method, path, query, peer).await {
+        Ok((answer, txid)) => {
+            core.durable(txid).await;
+            respond(answer)
+        }
+        Err(error) => respond_error(&error),
+    }
+}
+
+fn respond(what: Answer) -> Response<HttpBody> {
+    match what {
+        Answer::Json(body) => answer(StatusCode::OK, Some(JSON), body.into()),
+        Answer::Empty { typed } => answer(StatusCode::OK, typed.then_some(OCTET_STREAM), HttpBody::empty()),
+        Answer::Redirect(location) => {
+            let mut response = answer(StatusCode::TEMPORARY_REDIRECT, Some(OCTET_STREAM), HttpBody::empty());
+            set(&mut response, "Location", &location);
+            response
+        }
+    }
+}
+
+fn respond_error(error: &HdfsError) -> Response<HttpBody> {
+    let mut body = Vec::new();
+    json::remote_exception(&mut body, error);
+    let status = StatusCode::from_u16(error.class.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    answer(status, Some(JSON), body.into())
+}
+
+async fn outcome(core: &Arc<Core>, method: &str, path: &str, query: &str, peer: SocketAddr) -> Outcome {
+    let Some(method) = Method::from_http(method) else {
+        let text = format!("{method} is not supported");
+        return Err(HdfsError::new(ExceptionClass::UnsupportedOperation, text));
+    };
+    let request = surus_webhdfs::parse(Side::NameNode, method, path, query)?;
+    let caller = caller(core, &request, peer).await?;
+    let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true };
+    match method {
+        Method::Get => read(core, &call, &request).map(|answer| (answer, TxId(0))),
+        _ => write(core, &call, &request),
+    }
+}
+
+/// Who asks: `user.name` or the static user, or whom that one may act as.
+async fn caller(core: &Arc<Core>, request: &Request, peer: SocketAddr) -> Result<Caller, HdfsError> {
+    let real: Arc<str> = request.user.as_deref().unwrap_or(&core.config.static_user).into();
+    let address: Arc<str> = peer.ip().to_canonical().to_string().into();
+    let user: Arc<str> = match &request.do_as {
+        Some(user) => user.as_str().into(),
+        None => Arc::clone(&real),
+    };
+    let (sender, receiver) = oneshot::channel();
+    let now_ms = core.clock.monotonic_ms();
+    let known = core.callers.groups().get(&user, now_ms, || Box::new(move |groups| drop(sender.send(groups))));
+    let groups = match known {
+        Some(groups) => groups,
+        None => receiver.await.unwrap_or_else(|_| Arc::from([])),
+    };
+    if user == real {
+        return Ok(core.callers.caller(user, None, groups, address));
+    }
+    core.proxies.read().authorize(&real, &user, &groups, peer.ip().to_canonical())?;
+    Ok(core.callers.caller(user, Some(real), groups, address))
+}
+
+/// A redirect, or its URL as JSON where the client wants to follow by hand.
+fn send_to(core: &Core, request: &Request, host_port: &str) -> Answer {
+    let location = surus_webhdfs::location(host_port, request, &core.rpc_name());
+    if !request.no_redirect {
+        return Answer::Redirect(location);
+    }
+    let mut body = Vec::new();
+    json::location(&mut body, &location);
+    Answer::Json(body)
+}
+
+fn read(core: &Core, call: &Call<'_>, request: &Request) -> Result<Answer, HdfsError> {
+    let (env, src) = (core.env(call), request.path.as_str());
+    let namespace = core.namespace.read();
+    let mut out = Vec::new();
+    let missing = || Err(HdfsError::file_not_found(format!("File does not exist: {src}")));
+    match &request.operation {
+        Operation::Open { offset, .. } => {
+            let address = redirect::for_data(&namespace, &env, src, Some(*offset), &request.excluded_datanodes)?;
+            return Ok(send_to(core, request, &address));
+        }
+        Operation::GetFileChecksum => {
+            let address = redirect::for_data(&namespace, &env, src, None, &request.excluded_datanodes)?;
+            return Ok(send_to(core, request, &address));
+        }
+        Operation::GetFileStatus | Operation::GetFileLinkStatus => {
+            let put = |status: Option<FileStatus<'_>>| status.map(|s| json::file_status(&mut out, &s));
+            let found = match request.operation {
+                Operation::GetFileLinkStatus => namespace.get_file_link_info(&env, src, put)?,
+                _ => namespace.get_file_info(&env, src, put)?,
+            };
+            if found.is_none() {
+                return missing();
+            }
+        }
+        Operation::ListStatus => {
+            drop(namespace);
+            list_all(core, call, src, &mut out)?;
+        }
+        Operation::ListStatusBatch { start_after } => {
+            drop(namespace);
+            Listing::Batch.start(&mut out);
+            let (remaining, _) = list_page(core, call, src, start_after.as_bytes(), Listing::Batch, true, &mut out)?;
+            Listing::Batch.end(&mut out, remaining);
+        }
+        Operation::GetContentSummary => json::content_summary(&mut out, &namespace.get_content_summary(&env, src)?),
+        Operation::GetQuotaUsage => json::quota_usage(&mut out, &namespace.get_quota_usage(&env, src)?),
+        Operation::GetHomeDirectory => json::path(&mut out, &format!("/user/{}", call.caller.user)),
+        Operation::GetTrashRoot => json::path(&mut out, &format!("/user/{}/.Trash", call.caller.user)),
+        Operation::GetDelegationToken => json::no_token(&mut out),
+        Operation::GetServerDefaults => json::server_defaults(&mut out, &server_defaults(core)),
+        Operation::GetStatus => json::fs_status(&mut out, &namespace.blocks.fs_stats()),
+        Operation::CheckAccess { action } => {
+            namespace.check_access_of(&env, src, *action)?;
+            return Ok(Answer::Empty { typed: false });
+        }
+        Operation::GetFileBlockLocations { offset, length } | Operation::GetBlockLocations { offset, length } => {
+            let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+            let length = length.map_or(i64::MAX, signed);
+            let asked = GetBlockLocations { src, offset: signed(*offset), length };
+            let is_old = matches!(request.operation, Operation::GetBlockLocations { .. });
+            return located(core, &namespace, &env, &asked, is_old);
+        }
+        other => return Err(not_here(other)),
+    }
+    Ok(Answer::Json(out))
+}
+
+fn not_here(operation: &Operation) -> HdfsError {
+    let name = if let Operation::Unsupported(name) = operation { name } else { "NULL" };
+    surus_webhdfs::unsupported_error(name)
+}
+
+fn server_defaults(core: &Core) -> ServerDefaults {
+    let defaults = &core.config.server_defaults;
+    ServerDefaults {
+        replication: u16::try_from(defaults.replication).unwrap_or(u16::MAX),
+        write_packet_size: defaults.write_packet_size,
+        file_buffer_size: defaults.file_buffer_size,
+        checksum_type: defaults.checksum_type as u8,
+        trash_interval_minutes: defaults.trash_interval_minutes,
+        block_size: defaults.block_size,
+        bytes_per_checksum: defaults.bytes_per_checksum,
+    }
+}
+
+fn located(
+    core: &Core,
+    namespace: &surus_namespace::Namespace,
+    env: &surus_namespace::Env<'_>,
+    asked: &GetBlockLocations<'_>,
+    is_old: bool,
+) -> Result<Answer, HdfsError> {
+    let (file, _) = namespace.check_block_locations(env, asked)?;
+    let header = namespace.block_locations_header(file);
+    let mut out = Vec::new();
+    // The JSON of several blocks needs their views at once, and each is lent only while it is visited.
+    let mut blocks = Vec::new();
+    namespace.lend_block_locations(env, file, asked.offset as u64, asked.length as u64, &mut |part| {
+        if let BlockLocationsPart::Block(block) = part {
+            let storages: Vec<_> = block
+                .replicas
+                .iter()
+                .filter_map(|r| namespace.blocks.datanodes.find_storage_anywhere(r.storage_uuid))
+                .collect();
+            blocks.push((block.block, block.offset, block.corrupt, storages));
+        }
+    });
+    let replicas: Vec<Vec<_>> = blocks
+        .iter()
+        .map(|(.., storages)| storages.iter().map(|s| namespace.blocks.datanodes.replica(*s)).collect())
+        .collect();
+    let views: Vec<_> = blocks
+        .iter()
+        .zip(&replicas)
+        .map(|((block, offset, corrupt, _), replicas)| surus_types::LocatedBlock {
+            block: *block,
+            offset: *offset,
+            corrupt: *corrupt,
+            replicas,
+        })
+        .collect();
+    match is_old {
+        true => json::located_blocks(&mut out, &core.id.block_pool_id, &header, &views),
+        false => json::block_locations(&mut out, &views),
+    }
+    Ok(Answer::Json(out))
+}
+
+/// The whole of a directory, page by page: between pages the namespace is unlocked.
+fn list_all(core: &Core, call: &Call<'_>, src: &str, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    Listing::Whole.start(out);
+    let mut start_after = Vec::new();
+    let mut first = true;
+    loop {
+        let (remaining, last) = list_page(core, call, src, &start_after, Listing::Whole, first, out)?;
+        if remaining == 0 {
+            Listing::Whole.end(out, 0);
+            return Ok(());
+        }
+        (start_after, first) = (last, false);
+    }
+}
+
+/// One page; returns what remains and the last name.
+fn list_page(
+    core: &Core,
+    call: &Call<'_>,
+    src: &str,
+    start_after: &[u8],
+    form: Listing,
+    mut first: bool,
+    out: &mut Vec<u8>,
+) -> Result<(u32, Vec<u8>), HdfsError> {
+    let env = core.env(call);
+    let namespace = core.namespace.read();
+    let limit = namespace.config.list_limit;
+    let mut last = Vec::new();
+    let end = namespace.get_listing(&env, src, start_after, false, limit, |entry| {
+        form.entry(out, first, &entry.status);
+        first = false;
+        last.clear();
+        last.extend_from_slice(entry.status.name);
+        true
+    })?;
+    match end {
+        Some(end) => Ok((end.remaining, last)),
+        None => Err(HdfsError::file_not_found(format!("File {src} does not exist."))),
+    }
+}
+
+fn settled(result: Result<Done, Refused>) -> Result<TxId, HdfsError> {
+    match result {
+        Ok(done) => Ok(done.txid),
+        Err(Refused::Error(error) | Refused::Park { otherwise: error, .. }) => Err(error),
+    }
+}
+
+/// A change that answers true or false.
+fn boolean(result: Result<Done, Refused>, value: bool) -> Outcome {
+    let txid = settled(result)?;
+    let mut body = Vec::new();
+    json::boolean(&mut body, value);
+    Ok((Answer::Json(body), txid))
+}
+
+/// A change that answers nothing.
+fn nothing(result: Result<Done, Refused>) -> Outcome {
+    Ok((Answer::Empty { typed: true }, settled(result)?))
+}
+
+fn write(core: &Core, call: &Call<'_>, request: &Request) -> Outcome {
+    let src = request.path.as_str();
+    let mut value = false;
+    match &request.operation {
+        Operation::Create(_) => {
+            let address = redirect::for_create(&core.namespace.read(), &core.env(call), &request.excluded_datanodes)?;
+            Ok((send_to(core, request, &address), TxId(0)))
+        }
+        Operation::Append { .. } => {
+            let excluded = &request.excluded_datanodes;
+            let address = redirect::for_data(&core.namespace.read(), &core.env(call), src, None, excluded)?;
+            Ok((send_to(core, request, &address), TxId(0)))
+        }
+        Operation::Mkdirs { permission, unmasked } => {
+            let permission = permission.unwrap_or(DIRECTORY_MODE);
+            let operation = Mkdirs { src, permission, unmasked: *unmasked, create_parent: true };
+            let what = What("Cannot create directory ", src);
+            boolean(core.write(call, what, &operation, |_, made| value = *made), true)
+        }
+        Operation::Rename { destination, options: None } => {
+            let operation = Rename { src, dst: destination };
+            let result = core.write(call, What("Cannot rename ", src), &operation, |_, renamed| value = *renamed);
+            boolean(result, value)
+        }
+        Operation::Rename { destination, options: Some(options) } => {
+            let options = RenameOptions { overwrite: options.overwrite, to_trash: options.to_trash };
+            let operation = Rename2 { src, dst: destination, options };
+            nothing(core.write(call, What("Cannot rename ", src), &operation, |_, ()| {}))
+        }
+        Operation::SetReplication { replication } => {
+            let replication = replication.map_or(core.config.server_defaults.replication, u32::from);
+            let operation = SetReplication { src, replication };
+            let result = core.write_if(call, None, &operation, |_, set| value = *set);
+            boolean(result, value)
+        }
+        Operation::SetOwner { owner, group } => {
+            let operation = SetOwner { src, user: owner.as_deref(), group: group.as_deref() };
+            nothing(core.write(call, What("Cannot set owner for ", src), &operation, |_, ()| {}))
+        }
+        Operation::SetPermission { permission } => {
+            let operation = SetPermission { src, permission: *permission };
+            nothing(core.write(call, What("Cannot set permission for ", src), &operation, |_, ()| {}))
+        }
+        Operation::SetTimes { modification_time_ms, access_time_ms } => {
+            let operation = SetTimes { src, modification_time: *modification_time_ms, access_time: *access_time_ms };
+            nothing(core.write(call, What("Cannot set times ", src), &operation, |_, ()| {}))
+        }
+        Operation::Truncate { new_length } => {
+            let new_length = i64::try_from(*new_length).unwrap_or(i64::MAX);
+            // Source: `NamenodeWebHdfsMethods.post` (TRUNCATE), Hadoop 3.5.0: the client's name is the user's.
+            let client_name = format!("DFSClient_{}", call.caller.user);
+            let operation = Truncate { src, new_length, client_name: &client_name };
+            let result = core.write_if(call, None, &operation, |_, done| value = *done);
+            boolean(result, value)
+        }
+        Operation::Concat { sources } => {
+            let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+            let operation = Concat { target: src, sources: &sources };
+            let txid = settled(core.write(call, What("Cannot concat ", src), &operation, |_, ()| {}))?;
+            Ok((Answer::Empty { typed: false }, txid))
+        }
+        Operation::Delete { recursive } => {
+            let operation = Delete { src, recursive: *recursive };
+            let result = core.write(call, What("Cannot delete ", src), &operation, |_, deleted| value = *deleted);
+            boolean(result, value)
+        }
+        other => Err(not_here(other)),
+    }
+}
