@@ -73,7 +73,7 @@ pub fn apply(namespace: &mut Namespace, path: &str, timestamp: i64, txid: TxId) 
     };
     namespace.tree.touch_directory(parent, timestamp);
     namespace.detach_and_free(handle, txid);
-    Ok(Applied { detached: namespace.has_detached(), ..Applied::default() })
+    Ok(Applied { detached: namespace.has_detached() })
 }
 
 /// Inodes that no path leads to any more, and the transaction that cut them off: their blocks may be deleted on

@@ -41,7 +41,7 @@ impl Operation for Rename<'_> {
         }
         let src = namespace.resolve(env, self.src, DirOp::WriteLink)?;
         let dst = namespace.resolve(env, self.dst, DirOp::CreateLink)?;
-        let dst = self.into_directory(namespace, env, &src, dst)?;
+        let dst = self.target_in_directory(namespace, env, &src, dst)?;
         namespace.check_rename_permissions(env, &src, &dst, false)?;
         namespace.check_source_protected(&src)?;
         if namespace.check_rename_source(&src).is_err() {
@@ -67,7 +67,7 @@ impl Operation for Rename<'_> {
 
 impl Rename<'_> {
     /// A target that is a directory means: move into it, under the source's name.
-    fn into_directory<'d>(
+    fn target_in_directory<'d>(
         &self,
         namespace: &Namespace,
         env: &Env<'_>,
@@ -234,5 +234,5 @@ pub fn apply(
     namespace.tree.reattach(handle, to, name).map_err(|error| ApplyError::tree(op, dst, error))?;
     namespace.tree.touch_directory(from, timestamp);
     namespace.tree.touch_directory(to, timestamp);
-    Ok(Applied { detached: namespace.has_detached(), ..Applied::default() })
+    Ok(Applied { detached: namespace.has_detached() })
 }

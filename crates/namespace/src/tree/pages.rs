@@ -25,10 +25,6 @@ impl<T: Copy + Default> Paged<T> {
     const SHIFT: u32 = (PAGE_BYTES / size_of::<T>()).ilog2();
     const MASK: u32 = (1 << Self::SHIFT) - 1;
 
-    pub(crate) fn len(&self) -> u32 {
-        self.len
-    }
-
     /// The entry at `index`.
     ///
     /// # Panics
@@ -73,6 +69,6 @@ mod tests {
         let frozen = table.clone();
         *table.get_mut(77_777) = 1;
         assert_eq!((*frozen.get(77_777), *table.get(77_777)), (77_777, 1));
-        assert_eq!(frozen.len(), 100_000);
+        assert_eq!(frozen.len, 100_000);
     }
 }

@@ -1,0 +1,162 @@
+//! What the tables cost: time for each operation, bytes for each inode. Runs tiny with the tests; for numbers:
+//! `SURUS_BENCH_INODES=1000000 cargo test --release -p surus-namespace --test main bench -- --nocapture`.
+
+use crate::harness::Harness;
+use std::time::Instant;
+use surus_namespace::edit_op::AddClose;
+use surus_namespace::ops::delete::Delete;
+use surus_namespace::ops::mkdirs::Mkdirs;
+use surus_namespace::{EditOp, Namespace};
+use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, RpcIds, TxId};
+
+fn count() -> u64 {
+    std::env::var("SURUS_BENCH_INODES").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000)
+}
+
+/// Resident bytes of this process.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    text.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4096
+}
+
+fn measure(what: &str, n: u64, work: impl FnOnce()) {
+    let start = Instant::now();
+    work();
+    let ns = start.elapsed().as_nanos() as f64 / n as f64;
+    println!("{what:<44} {ns:>10.0} ns each");
+}
+
+fn mkdirs(h: &mut Harness, src: &str) {
+    let request = Mkdirs { src, permission: FsPermission(0o755), unmasked: None, create_parent: true };
+    h.run(&request).unwrap();
+    h.log.clear();
+}
+
+/// A permutation of `0..n`.
+fn scattered(i: u64, n: u64) -> u64 {
+    (i * 7_919 + 13) % n
+}
+
+fn put(h: &mut Harness, path: &str, blocks: Vec<Block>) {
+    let permission = PermissionStatus { user: "u".into(), group: "supergroup".into(), permission: FsPermission(0o644) };
+    let add = AddClose {
+        inode_id: InodeId(h.namespace.last_inode_id.0 + 1),
+        path: path.into(),
+        replication: 3,
+        mtime: 1,
+        atime: 1,
+        block_size: 128 << 20,
+        blocks: Vec::new(),
+        permission,
+        acl: Vec::new(),
+        xattrs: Vec::new(),
+        client_name: "client".into(),
+        client_machine: "machine".into(),
+        overwrite: false,
+        storage_policy_id: 0,
+        erasure_coding_policy_id: 0,
+        rpc: RpcIds::NONE,
+    };
+    let close = AddClose { blocks, client_name: "".into(), client_machine: "".into(), ..add.clone() };
+    h.namespace.apply(&EditOp::Add(Box::new(add)), TxId(1)).unwrap();
+    h.namespace.apply(&EditOp::Close(Box::new(close)), TxId(2)).unwrap();
+}
+
+#[test]
+fn bench_directories_and_reads() {
+    let n = count();
+    let mut h = Harness::new(Namespace::default());
+    mkdirs(&mut h, "/bench/in-order");
+    mkdirs(&mut h, "/bench/scattered");
+    measure("mkdirs, names in order", n, || {
+        (0..n).for_each(|i| mkdirs(&mut h, &format!("/bench/in-order/d{i:08}")));
+    });
+    measure("mkdirs, names scattered", n, || {
+        (0..n).for_each(|i| mkdirs(&mut h, &format!("/bench/scattered/d{:08}", scattered(i, n))));
+    });
+    let mut depth = String::from("/bench");
+    for i in 0..6 {
+        depth.push_str(&format!("/level{i}"));
+        mkdirs(&mut h, &depth);
+    }
+    let env = h.env();
+    let ns = &h.namespace;
+    let mut found = 0;
+    measure("getFileInfo, 8 deep", n, || {
+        (0..n).for_each(|_| found += ns.get_file_info(&env, &depth, |s| u64::from(s.is_some())).unwrap());
+    });
+    measure("getFileInfo, scattered in a large directory", n, || {
+        (0..n).for_each(|i| {
+            let path = format!("/bench/in-order/d{:08}", scattered(i, n));
+            found += ns.get_file_info(&env, &path, |s| u64::from(s.is_some())).unwrap();
+        });
+    });
+    assert_eq!(found, 2 * n);
+    let mut bytes = 0;
+    measure("getListing, pages of 1000, an entry", n, || {
+        let mut after = Vec::new();
+        loop {
+            let mut last = Vec::new();
+            let end = ns.get_listing(&env, "/bench/in-order", &after, false, 1000, |entry| {
+                bytes += entry.status.name.len();
+                last.clear();
+                last.extend_from_slice(entry.status.name);
+                true
+            });
+            after = last;
+            if end.unwrap().unwrap().remaining == 0 {
+                break;
+            }
+        }
+    });
+    assert_eq!(bytes as u64, 9 * n);
+    let frozen = Instant::now();
+    let image = ns.freeze();
+    println!("freeze of {} inodes {:>32.0} ns", ns.num_inodes(), frozen.elapsed().as_nanos());
+    measure("walk of a frozen image, an inode", 2 * n, || {
+        assert_eq!(image.inodes().count() as u64, 2 * n + 10);
+    });
+    measure("mkdirs while an image is held", n / 10, || {
+        (0..n / 10).for_each(|i| mkdirs(&mut h, &format!("/bench/in-order/e{i:08}")));
+    });
+    drop(image);
+    measure("delete of a large directory, an inode", n, || {
+        h.run(&Delete { src: "/bench/scattered", recursive: true }).unwrap();
+        while h.namespace.free_slice(1000) {}
+    });
+    assert_eq!(h.namespace.num_inodes(), n + n / 10 + 9);
+}
+
+#[test]
+fn bench_bytes_per_file() {
+    let n = count();
+    let before = resident();
+    let mut h = Harness::new(Namespace::default());
+    mkdirs(&mut h, "/empty");
+    measure("create and close of an empty file (apply)", n, || {
+        (0..n).for_each(|i| {
+            if i % 1000 == 0 {
+                mkdirs(&mut h, &format!("/empty/d{}", i / 1000));
+            }
+            put(&mut h, &format!("/empty/d{}/part-{i:08}", i / 1000), Vec::new());
+        });
+    });
+    let empty = resident().saturating_sub(before) as f64 / n as f64;
+    println!("an empty file, resident {empty:>32.0} bytes (tables {})", h.namespace.tree.bytes() as u64 / n);
+    let before = resident();
+    let tables = h.namespace.tree.bytes();
+    mkdirs(&mut h, "/full");
+    measure("create and close of a file with a block", n, || {
+        (0..n).for_each(|i| {
+            if i % 1000 == 0 {
+                mkdirs(&mut h, &format!("/full/d{}", i / 1000));
+            }
+            let id = BlockId((1 << 30) + 1 + i as i64);
+            let block = Block { id, generation_stamp: GenerationStamp(1001), num_bytes: 100 };
+            put(&mut h, &format!("/full/d{}/part-{i:08}", i / 1000), vec![block]);
+        });
+    });
+    let full = resident().saturating_sub(before) as f64 / n as f64;
+    let tables = (h.namespace.tree.bytes() - tables) as u64 / n;
+    println!("a file with one block, resident {full:>24.0} bytes (tree tables {tables})");
+}
