@@ -101,7 +101,7 @@ impl Namespace {
         }
         let is_raw = is_reserved_raw(src);
         let path = self.resolve_reserved(src)?;
-        if is_raw && !op.is_read() {
+        if is_raw && !op.is_read() && self.config.permissions_enabled {
             self.check_superuser(env, &path)?;
         }
         let is_snapshot = path == "/.snapshot" || path.starts_with("/.snapshot/");

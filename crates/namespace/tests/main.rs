@@ -7,3 +7,4 @@ mod data_path_errors;
 mod errors;
 mod harness;
 mod model;
+mod scripts;

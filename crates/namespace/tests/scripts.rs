@@ -1,0 +1,144 @@
+//! Scripts of calls with their answers: `data/scripts/*.txt`. A line that begins with `=` is the answer to the line above;
+//! `UPDATE_GOLDEN=1 cargo test -p surus-namespace scripts` writes what the code answers now; read the diff.
+
+use crate::harness::{Harness, caller};
+use std::fmt::Write;
+use surus_namespace::edit_op::RenameOptions;
+use surus_namespace::ops::concat::Concat;
+use surus_namespace::ops::delete::Delete;
+use surus_namespace::ops::mkdirs::Mkdirs;
+use surus_namespace::ops::rename::{Rename, Rename2};
+use surus_namespace::ops::set_owner::SetOwner;
+use surus_namespace::ops::set_permission::SetPermission;
+use surus_namespace::ops::set_times::SetTimes;
+use surus_namespace::{Namespace, NamespaceConfig};
+use surus_types::{FsAction, FsPermission, HdfsError};
+
+fn octal(word: &str) -> u16 {
+    u16::from_str_radix(word, 8).unwrap()
+}
+
+fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
+    let done = |()| "ok".to_string();
+    match *words {
+        ["config", "max-directory-items", n] => h.namespace.config.max_directory_items = n.parse().unwrap(),
+        ["config", "max-component-length", n] => h.namespace.config.max_component_length = n.parse().unwrap(),
+        ["config", "max-objects", n] => h.namespace.config.max_objects = n.parse().unwrap(),
+        ["config", "permissions", on] => h.namespace.config.permissions_enabled = on == "on",
+        ["config", "protected", path] => h.namespace.config.protected_directories = vec![path.into()],
+        ["config", "protect-subdirectories"] => h.namespace.config.protect_subdirectories = true,
+        ["as", user] => h.caller = caller(user, &[user], user == "root"),
+        ["as", user, ref groups @ ..] => h.caller = caller(user, groups, false),
+        ["time", ms] => h.now_ms = ms.parse().unwrap(),
+        ["file", path, mode, ref lengths @ ..] => {
+            let lengths: Vec<u64> = lengths.iter().map(|n| n.parse().unwrap()).collect();
+            h.put_file(path, octal(mode), 1 << 20, &lengths);
+        }
+        ["open", path, client] => h.open(path, client),
+        ["mkdirs", src, mode] => return mkdirs(h, src, mode, true),
+        ["mkdir", src, mode] => return mkdirs(h, src, mode, false),
+        ["delete", src] => return h.run(&Delete { src, recursive: true }).map(|b| b.to_string()),
+        ["rmdir", src] => return h.run(&Delete { src, recursive: false }).map(|b| b.to_string()),
+        ["rename", src, dst] => return h.run(&Rename { src, dst }).map(|b| b.to_string()),
+        ["rename2", src, dst, ref flags @ ..] => {
+            let options = RenameOptions { overwrite: flags.contains(&"overwrite"), to_trash: flags.contains(&"trash") };
+            return h.run(&Rename2 { src, dst, options }).map(done);
+        }
+        ["chmod", src, mode] => return h.run(&SetPermission { src, permission: FsPermission(octal(mode)) }).map(done),
+        ["chown", src, user] => return h.run(&SetOwner { src, user: Some(user), group: None }).map(done),
+        ["chgrp", src, group] => return h.run(&SetOwner { src, user: None, group: Some(group) }).map(done),
+        ["touch", src, mtime, atime] => {
+            let (modification_time, access_time) = (mtime.parse().unwrap(), atime.parse().unwrap());
+            return h.run(&SetTimes { src, modification_time, access_time }).map(done);
+        }
+        ["concat", target, ref sources @ ..] => return h.run(&Concat { target, sources }).map(done),
+        ["log"] => return Ok(h.log.drain(..).map(|op| format!("\n= {op:?}")).collect()),
+        _ => return read(h, words),
+    }
+    Ok("ok".into())
+}
+
+fn mkdirs(h: &mut Harness, src: &str, mode: &str, create_parent: bool) -> Result<String, HdfsError> {
+    let permission = FsPermission(octal(mode));
+    h.run(&Mkdirs { src, permission, unmasked: None, create_parent }).map(|b| b.to_string())
+}
+
+fn read(h: &Harness, words: &[&str]) -> Result<String, HdfsError> {
+    let (ns, env) = (&h.namespace, h.env());
+    match *words {
+        ["stat", src] => ns.get_file_info(&env, src, |status| match status {
+            None => "null".into(),
+            Some(s) => format!(
+                "{:?} {} {}:{} {} length {} mtime {} atime {} children {}",
+                s.file_type,
+                s.permission,
+                s.owner,
+                s.group,
+                s.inode_id.0 as i64,
+                s.length,
+                s.modification_time_ms,
+                s.access_time_ms,
+                s.children
+            ),
+        }),
+        ["ls", src] => list(h, src, "", u32::MAX),
+        ["ls", src, after, limit] => list(h, src, after.trim_matches('-'), limit.parse().unwrap()),
+        ["summary", src] => ns.get_content_summary(&env, src).map(|s| format!("{s:?}")),
+        ["usage", src] => ns.get_quota_usage(&env, src).map(|s| format!("{s:?}")),
+        ["access", src, bits] => ns.check_access_of(&env, src, FsAction(bits.parse().unwrap())).map(|()| "ok".into()),
+        ["closed", src] => ns.is_file_closed(&env, src).map(|b| b.to_string()),
+        ["root-of", src] => ns.get_enclosing_root(&env, src).map(Into::into),
+        ref other => panic!("{other:?}?"),
+    }
+}
+
+fn list(h: &Harness, src: &str, after: &str, limit: u32) -> Result<String, HdfsError> {
+    let mut out = String::new();
+    let end = h.namespace.get_listing(&h.env(), src, after.as_bytes(), false, limit, |entry| {
+        write!(out, "{} ", if entry.status.name.is_empty() { b"(itself)" } else { entry.status.name }.escape_ascii())
+            .unwrap();
+        true
+    })?;
+    Ok(match end {
+        None => "null".into(),
+        Some(end) => format!("{out}+{}", end.remaining),
+    })
+}
+
+fn play(script: &str) -> String {
+    let config = NamespaceConfig { fs_owner: "root".into(), ..NamespaceConfig::default() };
+    let mut h = Harness::new(Namespace::new(config));
+    let mut out = String::new();
+    for line in script.lines().filter(|line| !line.starts_with('=')) {
+        writeln!(out, "{line}").unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if words.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let answer = match call(&mut h, &words) {
+            Ok(answer) => answer,
+            Err(e) => format!("{}: {}", e.class.simple_name(), e.message),
+        };
+        if answer != "ok" {
+            writeln!(out, "= {}", answer.trim_start_matches("\n= ")).unwrap();
+        }
+    }
+    out
+}
+
+#[test]
+fn scripts_answer_as_before() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/scripts");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    for file in files {
+        let script = std::fs::read_to_string(&file).unwrap();
+        let got = play(&script);
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&file, got).unwrap();
+        } else {
+            assert_eq!(got, script, "{}", file.display());
+        }
+    }
+}
