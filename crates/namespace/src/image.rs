@@ -139,7 +139,9 @@ pub enum LoadError {
         parent: InodeId,
         problem: TreeError,
     },
-    NameTooLong(InodeId),
+    /// A name that no path can hold: empty, with a slash, or far too long.
+    BadName(InodeId),
+    RootIsNotDirectory,
     /// Inodes that no directory holds: how many, and one of them.
     Orphans {
         count: u64,
@@ -161,7 +163,8 @@ impl fmt::Display for LoadError {
             Self::TwoParents(id) => write!(f, "inode {id} is in two directories"),
             Self::Cycle(id) => write!(f, "directory {id} lies below itself"),
             Self::Child { parent, problem } => write!(f, "children of inode {parent}: {problem}"),
-            Self::NameTooLong(id) => write!(f, "the name of inode {id} is too long"),
+            Self::BadName(id) => write!(f, "inode {id} has a name that no path can hold"),
+            Self::RootIsNotDirectory => f.write_str("the root is not a directory"),
             Self::Orphans { count, example } => write!(f, "{count} inodes are in no directory, {example} for one"),
             Self::Unsupported { inode, feature } => write!(f, "inode {inode} has {feature}, which this version lacks"),
         }
@@ -204,6 +207,10 @@ impl ImageLoader {
             ImageKind::File { .. } => InodeKind::File,
             ImageKind::Symlink { .. } => InodeKind::Symlink,
         };
+        let is_root = inode.id == InodeId::ROOT;
+        if is_root && kind != InodeKind::Directory {
+            return Err(LoadError::RootIsNotDirectory);
+        }
         let new = NewInode {
             id: inode.id,
             permission: inode.permission,
@@ -211,11 +218,11 @@ impl ImageLoader {
             access_time: inode.access_time,
         };
         let handle = self.namespace.tree.load_inode(inode.name, &new, kind).map_err(|e| match e {
-            TreeError::NameTooLong(_) => LoadError::NameTooLong(inode.id),
+            TreeError::BadName => LoadError::BadName(inode.id),
             _ => LoadError::DuplicateInode(inode.id),
         })?;
         self.namespace.note_inode_id(inode.id);
-        if handle != InodeHandle::ROOT {
+        if !is_root {
             self.loaded.push(handle);
         }
         match inode.kind {
@@ -387,6 +394,9 @@ mod tests {
         loader.push_inode(&directory(16387, "e", &p)).unwrap();
         loader.push_inode(&file(16388, "d", &p, &[block(1, 1)])).unwrap();
         let id = InodeId;
+        assert_eq!(loader.push_inode(&file(16385, "", &p, &[])), Err(LoadError::RootIsNotDirectory));
+        assert_eq!(loader.push_inode(&file(16389, "a/b", &p, &[])), Err(LoadError::BadName(id(16389))));
+        assert_eq!(loader.push_inode(&file(16389, "", &p, &[])), Err(LoadError::BadName(id(16389))));
         assert_eq!(loader.push_inode(&directory(16386, "x", &p)), Err(LoadError::DuplicateInode(id(16386))));
         assert_eq!(
             loader.push_inode(&file(16389, "x", &p, &[block(1, 1)])),

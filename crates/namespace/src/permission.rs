@@ -25,6 +25,9 @@ pub struct Wanted {
     pub subtree: Option<FsAction>,
     /// Directories without children need nothing of `subtree`.
     pub ignore_empty_directories: bool,
+    /// Look at the subtree's directories in name order. Hadoop's content summary does, its other checks take the last
+    /// first; which one a denial names depends on it.
+    pub subtree_in_order: bool,
 }
 
 impl Namespace {
@@ -60,7 +63,7 @@ impl Namespace {
             self.check_access(env, last, action)?;
         }
         if let Some(action) = wanted.subtree {
-            self.check_subtree(env, last, action, wanted.ignore_empty_directories)?;
+            self.check_subtree(env, last, action, wanted)?;
         }
         if wanted.owner {
             self.check_owner(env, last, &path.path)?;
@@ -146,13 +149,13 @@ impl Namespace {
         )))
     }
 
-    /// Every directory of the subtree, depth first as Hadoop visits them.
+    /// Every directory of the subtree, depth first.
     fn check_subtree(
         &self,
         env: &Env<'_>,
         top: InodeHandle,
         action: FsAction,
-        ignore_empty: bool,
+        wanted: Wanted,
     ) -> Result<(), HdfsError> {
         if !self.tree.inode(top).is_directory() {
             return Ok(());
@@ -160,10 +163,14 @@ impl Namespace {
         let mut open: Vec<InodeHandle> = alloc::vec![top];
         while let Some(handle) = open.pop() {
             let directory = self.tree.inode(handle);
-            if directory.child_count() > 0 || !ignore_empty {
+            if directory.child_count() > 0 || !wanted.ignore_empty_directories {
                 self.check_access(env, handle, action)?;
             }
+            let from = open.len();
             open.extend(directory.children(b"").filter(|&child| self.tree.inode(child).is_directory()));
+            if wanted.subtree_in_order {
+                open[from..].reverse();
+            }
         }
         Ok(())
     }

@@ -399,3 +399,56 @@ proptest! {
         prop_assert_eq!(h.namespace.tree.lookup("/"), Some(InodeHandle::ROOT));
     }
 }
+
+/// Operations as a damaged log might hold them: paths that do not exist, ids that are taken, targets below sources.
+fn wild_op() -> impl Strategy<Value = EditOp> {
+    let path = || prop_oneof![8 => path(), 1 => prop::sample::select(vec!["", "/", "//", "a", "/a/", "/a//b"]).prop_map(String::from)];
+    let permission = PermissionStatus { user: "u".into(), group: "g".into(), permission: FsPermission(0o755) };
+    prop_oneof![
+        6 => (path(), 16384u64..16500).prop_map(move |(path, id)| EditOp::Mkdir {
+            inode_id: InodeId(id),
+            path: path.into(),
+            timestamp: 5,
+            permission: permission.clone(),
+            acl: Vec::new(),
+            xattrs: Vec::new(),
+        }),
+        2 => path().prop_map(|p| EditOp::Delete { path: p.into(), timestamp: 6, rpc: RpcIds::NONE }),
+        3 => (path(), path()).prop_map(|(src, dst)| EditOp::RenameOld {
+            src: src.into(),
+            dst: dst.into(),
+            timestamp: 7,
+            rpc: RpcIds::NONE,
+        }),
+        3 => (path(), path(), any::<bool>()).prop_map(|(src, dst, overwrite)| EditOp::Rename {
+            src: src.into(),
+            dst: dst.into(),
+            timestamp: 8,
+            options: RenameOptions { overwrite, to_trash: false },
+            rpc: RpcIds::NONE,
+        }),
+        1 => (path(), path()).prop_map(|(target, source)| EditOp::ConcatDelete {
+            target: target.into(),
+            sources: vec![source.into()],
+            timestamp: 9,
+            rpc: RpcIds::NONE,
+        }),
+        1 => path().prop_map(|p| EditOp::Times { path: p.into(), mtime: -7, atime: i64::MAX }),
+        1 => path().prop_map(|p| EditOp::SetPermissions { src: p.into(), permission: FsPermission(0) }),
+        1 => path().prop_map(|p| EditOp::SetOwner { src: p.into(), user: Some("w".into()), group: None }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_damaged_log_is_an_error_and_leaves_a_sound_tree(ops in prop::collection::vec(wild_op(), 1..60)) {
+        let mut namespace = Namespace::new(config());
+        for (i, op) in ops.iter().enumerate() {
+            let before = namespace.dump();
+            if namespace.apply(op, TxId(i as u64 + 1)).is_err() {
+                prop_assert_eq!(namespace.dump(), before, "{:?} failed half-way", op);
+            }
+        }
+        prop_assert_eq!(through_image(&namespace).dump(), namespace.dump());
+    }
+}

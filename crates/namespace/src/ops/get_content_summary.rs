@@ -33,7 +33,11 @@ impl Namespace {
     }
 
     fn summary(&self, env: &Env<'_>, path: &Resolved<'_>, handle: InodeHandle) -> Result<ContentSummary, HdfsError> {
-        self.check_permission(env, path, Wanted { subtree: Some(FsAction::READ_EXECUTE), ..Wanted::default() })?;
+        self.check_permission(
+            env,
+            path,
+            Wanted { subtree: Some(FsAction::READ_EXECUTE), subtree_in_order: true, ..Wanted::default() },
+        )?;
         Ok(self.totals(handle))
     }
 

@@ -1,4 +1,4 @@
-//! setTimes, and the access time that reading a file moves.
+//! setTimes: modification and access time.
 //! Source: `FSDirAttrOp.setTimes`, Hadoop 3.5.0.
 
 use crate::Namespace;
@@ -6,7 +6,6 @@ use crate::apply::{Applied, ApplyError};
 use crate::edit_op::EditOp;
 use crate::plan::{Env, Operation, Plan, Refusal};
 use crate::resolve::DirOp;
-use crate::tree::InodeHandle;
 use alloc::format;
 use surus_types::{FsAction, HdfsError};
 
@@ -32,15 +31,6 @@ impl Operation for SetTimes<'_> {
         }
         let op = EditOp::Times { path: path.path.into(), mtime: self.modification_time, atime: self.access_time };
         Ok(Plan::one(op, ()))
-    }
-}
-
-impl Namespace {
-    /// The operation that moves a file's access time to `now_ms`, when it lags by more than the configured precision.
-    pub fn plan_access_time(&self, file: InodeHandle, path: &str, now_ms: i64) -> Option<EditOp> {
-        let precision = self.config.access_time_precision_ms;
-        let lags = now_ms > self.tree.inode(file).access_time().saturating_add(precision);
-        (precision > 0 && lags).then(|| EditOp::Times { path: path.into(), mtime: -1, atime: now_ms })
     }
 }
 

@@ -47,7 +47,8 @@ pub enum TreeError {
     ParentIsNotDirectory,
     /// Another inode has this id.
     DuplicateId(InodeId),
-    NameTooLong(usize),
+    /// A name that no path can hold: empty, with a slash, or far too long.
+    BadName,
 }
 
 impl fmt::Display for TreeError {
@@ -56,7 +57,7 @@ impl fmt::Display for TreeError {
             Self::NameExists => f.write_str("the name exists already"),
             Self::ParentIsNotDirectory => f.write_str("the parent is not a directory"),
             Self::DuplicateId(id) => write!(f, "inode id {id} is taken"),
-            Self::NameTooLong(bytes) => write!(f, "a name of {bytes} bytes"),
+            Self::BadName => f.write_str("a name that no path can hold"),
         }
     }
 }
@@ -171,10 +172,11 @@ impl Tree {
         new: &NewInode<'_>,
         kind: InodeKind,
     ) -> Result<InodeHandle, TreeError> {
-        if name.len() > arena::NAME_BYTES_MAX {
-            return Err(TreeError::NameTooLong(name.len()));
+        let is_root = new.id == InodeId::ROOT;
+        if !is_root && (name.is_empty() || name.len() > arena::NAME_BYTES_MAX || name.contains(&b'/')) {
+            return Err(TreeError::BadName);
         }
-        if new.id == InodeId::ROOT {
+        if is_root {
             self.set_permission_status(InodeHandle::ROOT, new.permission);
             self.set_times(InodeHandle::ROOT, new.modification_time, new.access_time);
             return Ok(InodeHandle::ROOT);
@@ -328,8 +330,8 @@ impl Tree {
     }
 
     fn check_name(&self, parent: InodeHandle, name: &[u8]) -> Result<(), TreeError> {
-        if name.len() > arena::NAME_BYTES_MAX {
-            return Err(TreeError::NameTooLong(name.len()));
+        if name.is_empty() || name.len() > arena::NAME_BYTES_MAX || name.contains(&b'/') {
+            return Err(TreeError::BadName);
         }
         if !self.inode(parent).is_directory() {
             return Err(TreeError::ParentIsNotDirectory);
