@@ -5,6 +5,7 @@ use crate::{conf_files, exit, limits, logging, output};
 use anyhow::{Result, bail};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
 use surus_conf::{Configuration, keys};
 use surus_datanode::DataNode;
 use surus_disk::{Disk, RealDisk};
@@ -148,20 +149,29 @@ pub fn datanode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
     }
     prepare("datanode", &conf)?;
     let mut signals = Signals::catch()?;
-    let datanode = std::sync::Arc::new(DataNode::start(&conf)?);
+    let datanode = Arc::new(DataNode::start(&conf)?);
     tracing::info!(target: "datanode.DataNode", "Opened streaming server at {}", datanode.xfer_address());
-    let watched = datanode.clone();
+    exit_with(&datanode)?;
+    let signal = signals.wait();
+    tracing::error!(target: "datanode.DataNode", "{}", signal.log_line());
+    datanode.stop();
+    tracing::info!(target: "datanode.DataNode", "SHUTDOWN_MSG: Shutting down DataNode");
+    Ok(signal.exit_code())
+}
+
+/// Ends the process when the DataNode cannot go on: wrong cluster, too many failed volumes, told to shut down.
+///
+/// # Errors
+/// No thread is to be had.
+pub fn exit_with(datanode: &Arc<DataNode>) -> Result<()> {
+    let watched = Arc::clone(datanode);
     std::thread::Builder::new().name("end of DataNode".into()).spawn(move || {
         let why = watched.wait_end();
         tracing::error!(target: "datanode.DataNode", "Exiting Datanode: {why}");
         watched.stop();
         std::process::exit(i32::from(exit::FAILED));
     })?;
-    let signal = signals.wait();
-    tracing::error!(target: "datanode.DataNode", "{}", signal.log_line());
-    datanode.stop();
-    tracing::info!(target: "datanode.DataNode", "SHUTDOWN_MSG: Shutting down DataNode");
-    Ok(signal.exit_code())
+    Ok(())
 }
 
 /// What every daemon does first: log, check the configuration, raise limits.
@@ -236,10 +246,11 @@ fn format(conf: &Configuration, cluster_id: Option<String>, force: bool, interac
 ///
 /// # Errors
 /// Directories that cannot be written.
-pub fn format_name_directories(_conf: &Configuration, cluster_id: Option<String>) -> Result<()> {
+pub fn format_name_directories(conf: &Configuration, cluster_id: Option<String>) -> Result<()> {
     let cluster_id = cluster_id.unwrap_or_else(new_cluster_id);
     tracing::info!(target: "namenode.NameNode", "Formatting using clusterid: {cluster_id}");
-    bail!("the NameNode's format is not in this build")
+    surus_namenode::format(conf, &surus_client::login_name(), Some(&cluster_id))?;
+    Ok(())
 }
 
 /// Whether a name directory's `current` holds anything.

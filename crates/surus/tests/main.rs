@@ -1,4 +1,6 @@
 //! The binary as a user meets it: its words, its exit codes, its daemons as processes.
 
 mod command_line;
+mod kill;
 mod launcher;
+mod server;

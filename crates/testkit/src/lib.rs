@@ -1,3 +1,7 @@
-//! What tests of whole daemons share. Never a normal dependency.
+//! A cluster in one process, on free ports and in a directory that goes with it, and what fuzzing shares: for integration tests.
+//! Never a dependency of anything but tests.
 
+mod cluster;
 pub mod fuzz;
+
+pub use cluster::{Cluster, ClusterBuilder};

@@ -8,7 +8,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use surus_conf::{Addr, Configuration, keys};
+use surus_datanode::DataNode;
 use surus_disk::{Disk, LockGuard, RealDisk};
 use surus_namenode::{NameNode, NameNodeOptions};
 
@@ -62,11 +64,15 @@ pub fn run(config: Option<&str>, arguments: &StartArgs) -> Result<u8> {
     let address = Addr { host, port: namenode.rpc_address().port() };
     // Where the port was 0, the DataNode and the clients learn the one that was taken.
     conf.set_from(keys::FS_DEFAULT_FS.name(), format!("hdfs://{address}"), SOURCE);
+    let datanode = Arc::new(DataNode::start(&conf)?);
+    conf.set_from(keys::DFS_DATANODE_ADDRESS.name(), datanode.xfer_address().to_string(), SOURCE);
+    daemons::exit_with(&datanode)?;
     first_start::make_directories(&dir, &conf, &user)?;
     warn_of_listeners(&conf)?;
     output::print(&welcome(&dir, &conf)?);
     let signal = signals.wait();
     tracing::info!("{}", signal.log_line());
+    datanode.stop();
     namenode.stop();
     Ok(exit::OK)
 }
