@@ -17,8 +17,9 @@ use surus_wire::rpc::client::{self as wire, Outcome, RequestIds, Response};
 const READ_LEN: usize = 64 << 10;
 /// A buffer above this capacity is given back once it is empty.
 const BUFFER_KEEP: usize = 1 << 20;
-/// A connection unused for so long is looked at before it is used again: the server may have closed it.
-const STALE_AFTER: Duration = Duration::from_secs(1);
+/// A connection unused for so long is looked at before it is used again: the server may have closed it, and a Surus NameNode is
+/// back well within a second.
+const STALE_AFTER: Duration = Duration::from_millis(10);
 /// How an AccessControlException begins that means "speak Kerberos or bring a token". Source: `Server.java`.
 const SIMPLE_REFUSED: &str = "SIMPLE authentication is not enabled.";
 
