@@ -34,7 +34,9 @@ fn main() {
     let time = Duration::from_secs_f64(seconds);
     println!("{:<42} {:>10} {:>14}", "", "calls/s", "server us/call");
     for threads in [1, 32] {
-        measure(&format!("{threads} callers, one connection"), Arc::new(NullService), |addr| callers(addr, threads, time));
+        measure(&format!("{threads} callers, one connection"), Arc::new(NullService), |addr| {
+            callers(addr, threads, time)
+        });
     }
     for depth in [1, 32, 1000] {
         measure(&format!("{depth} calls in flight"), Arc::new(NullService), |addr| pipelined(addr, depth, time));

@@ -200,6 +200,9 @@ fn one_read_of_many_calls_is_one_batch() {
     }
     assert_eq!(service.calls.load(Ordering::Relaxed), 20);
     assert!(service.batches.load(Ordering::Relaxed) <= 2);
+    let counters = server.counters();
+    assert_eq!(counters.received_bytes.load(Ordering::Relaxed), bytes.len() as u64);
+    assert_eq!(counters.sent_bytes.load(Ordering::Relaxed), 20 * 34);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! One RPC connection: its task reads and serves, its outbox takes answers from the task and from any other thread.
 
 use super::reply::Reply;
-use super::server::{RpcLimits, ServerShared};
+use super::server::{RpcCounters, RpcLimits, ServerShared};
 use super::{ConnectionInfo, RpcCall, RpcService};
 use parking_lot::Mutex;
 use std::future::{Future, poll_fn};
@@ -36,6 +36,7 @@ pub(super) struct Outbox {
     /// Wakes the task: output is left over for it, or a limit is no longer reached.
     wake: Notify,
     limits: Arc<RpcLimits>,
+    counters: Arc<RpcCounters>,
 }
 
 /// Bytes the socket has not taken yet: `bytes[sent..]`.
@@ -119,7 +120,8 @@ impl Outbox {
             }
             return true;
         }
-        if unsent.sent > BUFFER_KEEP {
+        // Moving what is left costs less than what was sent.
+        if unsent.sent > BUFFER_KEEP && unsent.sent >= unsent.len() {
             unsent.bytes.drain(..unsent.sent);
             unsent.sent = 0;
         }
@@ -140,7 +142,9 @@ impl Outbox {
                 }
             }
         }
-        Some(len - bytes.len())
+        let sent = len - bytes.len();
+        self.counters.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
+        Some(sent)
     }
 
     /// Whether the client leaves its answers lying or asks for more than may be held: then nothing more is read.
@@ -234,6 +238,7 @@ impl Connection {
             closed: AtomicBool::new(false),
             wake: Notify::new(),
             limits: shared.limits.clone(),
+            counters: shared.counters.clone(),
         });
         let session = ServerSession::new(shared.limits.data_length_max, shared.negotiation());
         let (inbox, last_read) = (Inbox::new(), Instant::now());
@@ -260,6 +265,7 @@ impl Connection {
                 },
                 Wake::Read(count) => {
                     self.inbox.filled(count);
+                    self.shared.counters.received_bytes.fetch_add(count as u64, Ordering::Relaxed);
                     match self.serve() {
                         Some(need) => wanted = need,
                         None => return self.finish().await,
@@ -336,6 +342,7 @@ impl Connection {
                     let info = connection_info(context, self.peer);
                     if let Err(error) = service.authorize(&info) {
                         self.session.refuse(&error, &mut self.batch);
+                        self.shared.counters.refused.fetch_add(1, Ordering::Relaxed);
                         break None;
                     }
                     self.info = Some(Arc::new(info));
@@ -376,6 +383,7 @@ impl Connection {
             self.outbox.send_batch(&mut self.batch);
         }
         if calls > 0 {
+            self.shared.counters.calls.fetch_add(calls, Ordering::Relaxed);
             service.batch_done();
         }
         result

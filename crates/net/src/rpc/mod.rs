@@ -9,7 +9,7 @@ mod server;
 pub use client::{CallId, RpcClient, RpcClientOptions, RpcError, RpcUser};
 pub use null::NullService;
 pub use reply::{HeldReply, ReadyReply, Reply, send_together};
-pub use server::{RpcLimits, RpcServer};
+pub use server::{RpcCounters, RpcLimits, RpcServer};
 
 use prost::Message;
 use std::net::SocketAddr;

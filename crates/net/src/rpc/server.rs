@@ -5,7 +5,7 @@ use super::connection::Connection;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use surus_wire::rpc::session::Negotiation;
 use tokio::net::TcpListener;
@@ -53,11 +53,25 @@ impl Default for RpcLimits {
     }
 }
 
+/// Totals since the start, for the RPC metrics.
+#[derive(Debug, Default)]
+pub struct RpcCounters {
+    /// Bytes read from connections (`ReceivedBytes`).
+    pub received_bytes: AtomicU64,
+    /// Bytes written to connections (`SentBytes`).
+    pub sent_bytes: AtomicU64,
+    /// Calls served (`RpcProcessingTimeNumOps`).
+    pub calls: AtomicU64,
+    /// Connections the service did not authorize (`RpcAuthorizationFailures`).
+    pub refused: AtomicU64,
+}
+
 /// What all connections of a server share.
 pub(super) struct ServerShared {
     pub service: Arc<dyn RpcService>,
     pub limits: Arc<RpcLimits>,
     pub connections: AtomicUsize,
+    pub counters: Arc<RpcCounters>,
 }
 
 impl ServerShared {
@@ -90,7 +104,12 @@ impl RpcServer {
         let listener = crate::stream::listen(addr, LISTEN_BACKLOG)?;
         listener.set_nonblocking(true)?;
         let local = listener.local_addr()?;
-        let shared = Arc::new(ServerShared { service, limits: Arc::new(limits), connections: AtomicUsize::new(0) });
+        let shared = Arc::new(ServerShared {
+            service,
+            limits: Arc::new(limits),
+            connections: AtomicUsize::new(0),
+            counters: Arc::default(),
+        });
         let (stop, stopped) = watch::channel(false);
         let listener = {
             let _context = runtime.enter();
@@ -108,6 +127,11 @@ impl RpcServer {
     /// Open connections (`NumOpenConnections` of the RPC metrics).
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// Totals since the start.
+    pub fn counters(&self) -> &Arc<RpcCounters> {
+        &self.shared.counters
     }
 
     /// Closes the listener and every connection; answers not yet sent are lost.
