@@ -16,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use surus_conf::{Addr, ConfError, Configuration};
 use surus_disk::{Disk, RealDisk};
+use surus_net::http::{HttpLimits, HttpServer};
 use surus_net::rpc::{RpcLimits, RpcServer};
 use surus_types::DatanodeId;
 use tokio::runtime::{Builder, Runtime};
@@ -64,6 +65,7 @@ pub struct DataNode {
     node: Arc<Node>,
     xfer: XferServer,
     ipc: RpcServer,
+    http: HttpServer,
     actors: Vec<Arc<Actor>>,
     end: Mutex<mpsc::Receiver<String>>,
     runtime: Mutex<Option<Runtime>>,
@@ -128,10 +130,19 @@ impl DataNode {
         )
         .map_err(|e| taken("dfs.datanode.ipc.address", &ipc_address, e))?;
         node.id.write().ipc_port = ipc.local_addr().port();
+        let http_address = node.config.http_address.clone();
+        let http = HttpServer::bind(
+            (http_address.host.as_str(), http_address.port),
+            crate::http::service(&node, runtime.handle()),
+            HttpLimits::default(),
+            runtime.handle(),
+        )
+        .map_err(|e| taken("dfs.datanode.http.address", &http_address, e))?;
+        node.id.write().info_port = http.local_addr().port();
         let xfer = XferServer::start(xfer, node.clone()).map_err(DataNodeError::Thread)?;
         node.workers.start(&node).map_err(DataNodeError::Thread)?;
         let actors = start_actors(&node).map_err(DataNodeError::Thread)?;
-        Ok(DataNode { node, xfer, ipc, actors, end: Mutex::new(end), runtime: Mutex::new(Some(runtime)) })
+        Ok(DataNode { node, xfer, ipc, http, actors, end: Mutex::new(end), runtime: Mutex::new(Some(runtime)) })
     }
 
     /// Where blocks are read and written.
@@ -142,6 +153,11 @@ impl DataNode {
     /// Where ClientDatanodeProtocol and InterDatanodeProtocol are served.
     pub fn ipc_address(&self) -> SocketAddr {
         self.ipc.local_addr()
+    }
+
+    /// Where WebHDFS's data side and the status page are served.
+    pub fn http_address(&self) -> SocketAddr {
+        self.http.local_addr()
     }
 
     pub fn datanode_uuid(&self) -> &str {
@@ -164,6 +180,7 @@ impl DataNode {
         }
         self.xfer.stop();
         self.ipc.stop();
+        self.http.stop();
         self.node.workers.stop();
         if let Some(runtime) = self.runtime.lock().take() {
             runtime.shutdown_background();

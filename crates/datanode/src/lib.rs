@@ -4,6 +4,7 @@
 pub mod checksum;
 mod config;
 mod datanode;
+mod http;
 mod ipc;
 mod namenode;
 mod node;

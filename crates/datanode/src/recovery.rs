@@ -137,7 +137,7 @@ fn decide(replicas: &[Replica]) -> Result<Decision, HdfsError> {
 /// A DataNode with a replica: this one, or another over its IPC port.
 enum Holder<'a> {
     Here(&'a Arc<Node>),
-    There(RpcClient),
+    There(Box<RpcClient>),
 }
 
 impl<'a> Holder<'a> {
@@ -148,7 +148,7 @@ impl<'a> Holder<'a> {
         let host = if node.config.use_datanode_hostname { &id.host_name } else { &id.ip_addr };
         let options = RpcClientOptions { call_timeout: Some(node.config.socket_timeout), ..Default::default() };
         let user = surus_client::login_name();
-        Holder::There(RpcClient::new(&format!("{host}:{}", id.ipc_port), user.as_str(), PROTOCOL, options))
+        Holder::There(Box::new(RpcClient::new(&format!("{host}:{}", id.ipc_port), user.as_str(), PROTOCOL, options)))
     }
 
     fn name(&self) -> &str {

@@ -210,15 +210,14 @@ impl BlockPool {
         checksum: Checksum,
     ) -> Result<ReplicaWriter, HdfsError> {
         let present = self.map.lock().get(&block.id).cloned();
-        if let Some(replica) = present {
-            if let Kind::Rbw(open) | Kind::Temporary(open) = &replica.kind {
-                if replica.generation_stamp < block.generation_stamp {
-                    let turn = self.take_over(open, block.id)?;
-                    self.remove_files(block.id, &replica);
-                    self.map.lock().remove(&block.id);
-                    drop(turn);
-                }
-            }
+        if let Some(replica) = present
+            && let Kind::Rbw(open) | Kind::Temporary(open) = &replica.kind
+            && replica.generation_stamp < block.generation_stamp
+        {
+            let turn = self.take_over(open, block.id)?;
+            self.remove_files(block.id, &replica);
+            self.map.lock().remove(&block.id);
+            drop(turn);
         }
         self.create(block, storage_type, storage_id, checksum, true)
     }
@@ -356,16 +355,14 @@ impl BlockPool {
                 done => done?,
             }
         }
-        if data != new_data {
-            if let Err(e) = disk.rename(&data, &new_data) {
-                let _ = disk.rename(&new_meta, &meta);
-                return Err(e);
-            }
+        if data != new_data
+            && let Err(e) = disk.rename(&data, &new_data)
+        {
+            let _ = disk.rename(&new_meta, &meta);
+            return Err(e);
         }
-        if sync {
-            if let Some(dir) = new_data.parent() {
-                disk.sync_dir(dir, SyncPoint("datanode.finalized-directory"))?;
-            }
+        if sync && let Some(dir) = new_data.parent() {
+            disk.sync_dir(dir, SyncPoint("datanode.finalized-directory"))?;
         }
         Ok(())
     }

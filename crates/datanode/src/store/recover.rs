@@ -16,6 +16,9 @@ use surus_types::{Block, BlockId, ExceptionClass, GenerationStamp, HdfsError};
 /// How much of a block file is copied at a time.
 const COPY_BYTES: usize = 1 << 20;
 
+/// An open replica whose writer's turn was taken over.
+type OpenTurn = (Arc<OpenReplica>, WriterTurn);
+
 /// The answer to `initReplicaRecovery`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryInfo {
@@ -124,7 +127,7 @@ impl BlockPool {
         block: &Block,
         new_stamp: GenerationStamp,
         expected: u64,
-    ) -> Result<(Replica, Option<(Arc<OpenReplica>, WriterTurn)>), HdfsError> {
+    ) -> Result<(Replica, Option<OpenTurn>), HdfsError> {
         let replica = self
             .get(block.id)
             .ok_or_else(|| not_found(format!("Cannot append to a non-existent replica {}", self.extended(block))))?;
@@ -416,7 +419,7 @@ impl BlockPool {
 
 /// The stored checksum of the partial chunk at the end; `None` when the length is a multiple of the chunk.
 fn last_checksum(checksum: Checksum, length: u64, meta: &dyn DiskFile) -> io::Result<Option<[u8; 4]>> {
-    if checksum.checksum_size() == 0 || length % u64::from(checksum.bytes_per_checksum()) == 0 {
+    if checksum.checksum_size() == 0 || length.is_multiple_of(u64::from(checksum.bytes_per_checksum())) {
         return Ok(None);
     }
     let mut sum = [0; 4];
@@ -448,7 +451,7 @@ fn fix_last_checksum(
 ) -> io::Result<Option<[u8; 4]>> {
     let chunk = u64::from(checksum.bytes_per_checksum());
     meta.set_len(meta::HEADER_BYTES + length.div_ceil(chunk) * checksum.checksum_size() as u64)?;
-    if checksum.checksum_size() == 0 || length % chunk == 0 {
+    if checksum.checksum_size() == 0 || length.is_multiple_of(chunk) {
         return Ok(None);
     }
     let mut bytes = vec![0; (length % chunk) as usize];

@@ -112,7 +112,7 @@ impl ReplicaWriter {
     ) -> io::Result<()> {
         let chunk = u64::from(self.checksum.bytes_per_checksum());
         let position = self.length + batch.data_bytes;
-        if offset == position && offset % chunk == 0 {
+        if offset == position && offset.is_multiple_of(chunk) {
             if batch.data.is_empty() {
                 batch.start = offset;
             }
@@ -158,7 +158,7 @@ impl ReplicaWriter {
         if end <= on_disk {
             return Ok(());
         }
-        if offset % chunk != 0 && (data.len() as u64 > chunk || end > offset - offset % chunk + chunk) {
+        if !offset.is_multiple_of(chunk) && (data.len() as u64 > chunk || end > offset - offset % chunk + chunk) {
             return Err(invalid(format!(
                 "Unexpected packet data length for blk_{}: a partial chunk must be sent in an individual packet \
                  (data length = {}, bytesPerChecksum = {chunk})",
@@ -206,7 +206,7 @@ impl ReplicaWriter {
     }
 
     fn partial_checksum(&self, end: u64, sums: &[u8]) -> Option<[u8; 4]> {
-        let partial = end % u64::from(self.checksum.bytes_per_checksum()) != 0;
+        let partial = !end.is_multiple_of(u64::from(self.checksum.bytes_per_checksum()));
         sums.last_chunk::<4>().copied().filter(|_| partial)
     }
 

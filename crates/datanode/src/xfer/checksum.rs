@@ -34,7 +34,7 @@ pub(super) fn block_checksum(session: &mut Session<'_>, op: &OpBlockChecksumProt
     match computed {
         Ok(answer) => {
             let mut answer = answer;
-            answer.block_checksum_options = op.block_checksum_options.clone();
+            answer.block_checksum_options = op.block_checksum_options;
             let response = BlockOpResponseProto {
                 status: Status::Success as i32,
                 checksum_response: Some(answer),

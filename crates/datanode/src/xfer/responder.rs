@@ -82,11 +82,12 @@ impl Responder<'_> {
         let mut out = Vec::new();
         let mut ack = PipelineAck::default();
         while let Some(pending) = self.queue.pop() {
-            if !self.mirror_failed.load(Ordering::Acquire) && pending.status == Status::Success {
-                if let Err(e) = self.await_ack(&pending, &mut ack, &mut out) {
-                    tracing::info!("no acknowledgement from the next node of the pipeline: {e}");
-                    self.mirror_failed.store(true, Ordering::Release);
-                }
+            if !self.mirror_failed.load(Ordering::Acquire)
+                && pending.status == Status::Success
+                && let Err(e) = self.await_ack(&pending, &mut ack, &mut out)
+            {
+                tracing::info!("no acknowledgement from the next node of the pipeline: {e}");
+                self.mirror_failed.store(true, Ordering::Release);
             }
             if self.mirror_failed.load(Ordering::Acquire) || pending.status != Status::Success {
                 ack.replies = vec![Status::Error];

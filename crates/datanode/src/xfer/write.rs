@@ -203,8 +203,12 @@ fn try_connect_mirror(
     kind: &Kind,
 ) -> io::Result<Mirror> {
     let stream = connect(session.node, &next.id, op.targets.len())?;
-    take_first(&mut op.target_storage_types).map(|t| op.storage_type = Some(t));
-    take_first(&mut op.target_pinnings).map(|p| op.pinning = Some(p));
+    if let Some(storage_type) = take_first(&mut op.target_storage_types) {
+        op.storage_type = Some(storage_type);
+    }
+    if let Some(pinning) = take_first(&mut op.target_pinnings) {
+        op.pinning = Some(pinning);
+    }
     op.storage_id = take_first(&mut op.target_storage_ids);
     let mut request = Vec::with_capacity(512);
     put_op(&mut request, Op::WriteBlock, op);
