@@ -107,6 +107,7 @@ fn a_file_is_sent_behind_its_head() {
 fn strangers_are_told_apart() {
     let read = |bytes: &[u8]| DataReader::new(bytes).read_op().unwrap_err();
     assert!(matches!(read(b"GET / HTTP/1.1\r\n"), ReceiveError::Op(OpError::Version(0x4745))));
+    assert!(matches!(read(b"\xde\xad\xbe\xef"), ReceiveError::Op(OpError::Sasl)));
     assert!(matches!(read(b"\0\x1c\x01\0"), ReceiveError::Op(OpError::UnknownOp(1))));
     assert!(matches!(read(b"\0\x1c\x50\xff\xff\xff\xff\x7f"), ReceiveError::Op(OpError::TooLong(_))));
     assert!(matches!(read(b"\0\x1c\x54\0"), ReceiveError::Op(OpError::Malformed(Op::CopyBlock, _))));

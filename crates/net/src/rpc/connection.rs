@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use surus_wire::rpc::header::ResponseIds;
 use surus_wire::rpc::session::{ConnectionContext, Event, ServerSession};
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::Notify;
@@ -25,6 +25,8 @@ const READ_LEN_MIN: usize = 4 << 10;
 const READ_LEN_MAX: usize = 64 << 10;
 /// An empty buffer above this capacity is given back, so that one large report does not stay in memory for ever.
 const BUFFER_KEEP: usize = 1 << 20;
+/// How long a connection that ends waits for its last answer to be read.
+const LINGER: Duration = Duration::from_secs(1);
 
 /// The sending side of a connection, shared by its task and by everybody who holds a reply.
 pub(super) struct Outbox {
@@ -389,16 +391,21 @@ impl Connection {
         result
     }
 
-    /// Gives the last answer a moment to leave, then closes.
-    async fn finish(self) {
-        let linger = tokio::time::sleep(Duration::from_secs(1));
+    /// Gives the last answer a moment to leave and to be read, then closes. Closing with bytes unread would reset
+    /// the connection, and the peer might never see the answer.
+    async fn finish(mut self) {
+        let outbox = self.outbox.clone();
         let drain = async {
-            while self.outbox.has_unsent() && self.outbox.socket.writable().await.is_ok() {
-                let mut unsent = self.outbox.unsent.lock();
-                self.outbox.flush(&mut unsent);
+            while outbox.has_unsent() && outbox.socket.writable().await.is_ok() {
+                let mut unsent = outbox.unsent.lock();
+                outbox.flush(&mut unsent);
             }
+            let socket: &TcpStream = self.reader.as_ref();
+            let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Write);
+            let mut rest = [0; 512];
+            while matches!(self.reader.read(&mut rest).await, Ok(1..)) {}
         };
-        tokio::select! { () = drain => {}, () = linger => {} }
+        let _ = tokio::time::timeout(LINGER, drain).await;
     }
 }
 

@@ -14,6 +14,9 @@ use surus_proto::hadoop::hdfs::{
 };
 use surus_types::HdfsError;
 
+/// The first two bytes of 0xDEADBEEF, with which SASL on a data connection begins. Source: `DataTransferSaslUtil.SASL_TRANSFER_MAGIC_NUMBER`, Hadoop 3.5.0.
+const SASL_MAGIC: u16 = 0xdead;
+
 /// Version and opcode before the message.
 const OP_PREFIX_LEN: usize = 3;
 
@@ -112,6 +115,8 @@ impl OpRequest {
 pub enum OpError {
     /// A peer of another version, or of another protocol.
     Version(u16),
+    /// A peer that begins with SASL (`dfs.data.transfer.protection`, `dfs.encrypt.data.transfer`).
+    Sasl,
     UnknownOp(u8),
     /// An operation no version of Hadoop sends (READ_METADATA).
     NotServed(Op),
@@ -127,6 +132,10 @@ impl fmt::Display for OpError {
             OpError::Version(version) => {
                 write!(f, "Version Mismatch (Expected: {DATA_TRANSFER_VERSION}, Received: {version} )")
             }
+            OpError::Sasl => f.write_str(
+                "the peer begins with SASL, as dfs.data.transfer.protection or dfs.encrypt.data.transfer tells it; \
+                 plain data transfer is the only kind served here",
+            ),
             OpError::UnknownOp(code) => write!(f, "Unknown op {code} in data stream"),
             OpError::NotServed(op) => write!(f, "Unknown op {} in data stream", op.name()),
             OpError::TooLong(len) => write!(f, "a message of {len} bytes in data stream; at most {MESSAGE_LEN_MAX}"),
@@ -146,7 +155,7 @@ pub fn parse_op(input: &[u8]) -> Result<Option<(OpRequest, usize)>, OpError> {
     let Some(prefix) = input.first_chunk::<OP_PREFIX_LEN>() else { return Ok(None) };
     let version = u16::from_be_bytes([prefix[0], prefix[1]]);
     if version != DATA_TRANSFER_VERSION {
-        return Err(OpError::Version(version));
+        return Err(if version == SASL_MAGIC { OpError::Sasl } else { OpError::Version(version) });
     }
     let op = Op::from_code(prefix[2]).ok_or(OpError::UnknownOp(prefix[2]))?;
     match delimited(&input[OP_PREFIX_LEN..])? {
