@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// A link to the binary, in its own directory.
-fn link(dir: &Path, name: &str) -> Command {
+pub fn link(dir: &Path, name: &str) -> Command {
     let path = dir.join(name);
     if !path.exists() {
         symlink(env!("CARGO_BIN_EXE_surus"), &path).unwrap();

@@ -1,6 +1,7 @@
 //! The binary as a user meets it: its words, its exit codes, its daemons as processes.
 
 mod command_line;
+mod daemons;
 mod kill;
 mod launcher;
 mod server;
