@@ -1,6 +1,8 @@
 //! Tests of the journal against bytes that a real NameNode wrote, against crashes and against damage.
 
 mod common;
+mod crash;
 mod golden;
 mod lifecycle;
+mod load;
 mod ops;

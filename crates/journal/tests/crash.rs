@@ -1,0 +1,171 @@
+//! Power cuts at every change and every sync of a mixed load. After each the start-up must succeed, hold everything
+//! that was acknowledged, and be the state after some transaction: nothing out of order, nothing half.
+//!
+//! `SURUS_CRASH_CLONES` sets how many (default: some hundreds), `SURUS_CRASH_SEED` the first seed.
+
+use crate::common::*;
+use crate::load::MixedLoad;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use surus_disk::{CrashMode, MemDisk};
+use surus_types::TxId;
+
+const DEFAULT_CLONES: usize = 400;
+/// Crashes of one life of the file system.
+const CLONES_PER_LIFE: usize = 200;
+const STEPS: usize = 120;
+
+fn setting(name: &str, default: usize) -> usize {
+    std::env::var(name).ok().map_or(default, |text| text.parse().expect("a number"))
+}
+
+/// A crashed disk, and what had been acknowledged when it crashed.
+struct Crash {
+    disk: MemDisk,
+    acknowledged: TxId,
+    what: String,
+}
+
+/// The dump of the namespace after each transaction.
+type States = BTreeMap<TxId, String>;
+
+/// One life: format (not crashed), then the load, with crash clones taken on the way. `wanted` of them, spread evenly over
+/// about `places` places.
+fn live(seed: u64, dirs: &[PathBuf], wanted: usize, places: usize) -> (Vec<Crash>, States, usize) {
+    let disk = MemDisk::new();
+    format_dirs(&disk, dirs);
+    let (crashes, seen) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+    let mut fs = Running::start(Arc::new(disk.clone()), dirs).unwrap();
+    let mut states = States::new();
+    states.insert(fs.log.last_txid(), fs.namespace.dump());
+    let (heard, taken, count) = (Arc::clone(&fs.heard), Arc::clone(&crashes), Arc::clone(&seen));
+    disk.observe(Some(Box::new(move |disk| {
+        let place = count.fetch_add(1, Ordering::Relaxed);
+        // The same share of places as of clones: 0 of a rehearsal, which only counts.
+        if (place + 1) * wanted / places == place * wanted / places {
+            return;
+        }
+        // The number first: what is acknowledged later may be in the clone, and needs not to be.
+        let acknowledged = heard.lock().durable;
+        let mode = if place % 4 == 0 { CrashMode::Nothing } else { CrashMode::Random };
+        let what = format!("seed {seed} place {place} {mode:?}");
+        let disk = disk.crash_clone(mode, seed.wrapping_mul(1_000_003).wrapping_add(place as u64));
+        taken.lock().push(Crash { disk, acknowledged, what });
+    })));
+
+    let mut load = MixedLoad::new(seed);
+    for step in 0..STEPS {
+        for op in load.step() {
+            let txid = fs.run(op);
+            states.insert(txid, fs.namespace.dump());
+        }
+        let ends_with_wait = load.below(3) == 0;
+        if ends_with_wait {
+            fs.log.wait_durable(fs.log.last_txid()).unwrap();
+        }
+        match step % 30 {
+            14 => {
+                let roll = fs.log.roll();
+                states.insert(roll.ended, fs.namespace.dump());
+                states.insert(roll.started, fs.namespace.dump());
+            }
+            29 => {
+                let ended = fs.checkpoint().unwrap();
+                states.insert(ended, fs.namespace.dump());
+                states.insert(TxId(ended.0 + 1), fs.namespace.dump());
+            }
+            _ => {}
+        }
+    }
+    let last = fs.log.last_txid();
+    fs.log.close().unwrap();
+    states.insert(TxId(last.0 + 1), fs.namespace.dump());
+    disk.observe(None);
+    let crashes = std::mem::take(&mut *crashes.lock());
+    (crashes, states, seen.load(Ordering::Relaxed))
+}
+
+fn check(crash: &Crash, dirs: &[PathBuf], states: &States) {
+    let what = &crash.what;
+    let mut notices = Notices::default();
+    let disk: Arc<MemDisk> = Arc::new(crash.disk.clone());
+    let storage = open(disk.clone(), dirs).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let loaded = storage.load(config(), &mut notices).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let last = loaded.last_txid;
+    assert!(last >= crash.acknowledged, "{what}: ends at {last}, {} was acknowledged", crash.acknowledged);
+    let dump = loaded.namespace.dump();
+    let expected = &states.get(&last).unwrap_or_else(|| panic!("{what}: no transaction {last} was logged"));
+    assert_eq!(&&dump, expected, "{what}: the state after {last}");
+    drop(storage);
+
+    // What the start-up repaired is durable before anything new is acknowledged: crash again, right after the next one.
+    let mut fs = Running::start(disk.clone(), dirs).unwrap_or_else(|e| panic!("{what}, second start: {e}"));
+    let txid = fs.mkdir("/after-the-crash");
+    fs.log.wait_durable(txid).unwrap();
+    let expected = fs.namespace.dump();
+    let again = Arc::new(disk.crash_clone(CrashMode::Random, txid.0));
+    let loaded = open(again, dirs).and_then(|storage| storage.load(config(), &mut ()));
+    let loaded = loaded.unwrap_or_else(|e| panic!("{what}, second crash: {e}"));
+    assert_eq!((loaded.last_txid, loaded.namespace.dump()), (txid, expected), "{what}, second crash");
+}
+
+fn crash_everywhere(dirs: &[PathBuf], clones: usize) {
+    let first = setting("SURUS_CRASH_SEED", 1) as u64;
+    let mut done = 0;
+    for seed in first.. {
+        if done >= clones {
+            break;
+        }
+        let (_, _, places) = live(seed, dirs, 0, 1);
+        let (crashes, states, _) = live(seed, dirs, CLONES_PER_LIFE.min(clones - done), places);
+        assert!(!crashes.is_empty());
+        for crash in &crashes {
+            check(crash, dirs, &states);
+        }
+        done += crashes.len();
+    }
+    println!("{done} crashes");
+}
+
+#[test]
+fn a_power_cut_loses_nothing_that_was_acknowledged() {
+    let clones = setting("SURUS_CRASH_CLONES", DEFAULT_CLONES);
+    crash_everywhere(&[PathBuf::from("/name")], clones * 3 / 4);
+}
+
+#[test]
+fn a_power_cut_with_two_directories() {
+    let clones = setting("SURUS_CRASH_CLONES", DEFAULT_CLONES);
+    crash_everywhere(&[PathBuf::from("/name1"), PathBuf::from("/name2")], clones / 4);
+}
+
+/// A cut while a directory is being formatted leaves one that can be formatted again, or one that is whole.
+#[test]
+fn a_power_cut_while_formatting() {
+    let disk = MemDisk::new();
+    let dirs = [PathBuf::from("/disk/name")];
+    let crashes = Arc::new(Mutex::new(Vec::new()));
+    let taken = Arc::clone(&crashes);
+    disk.observe(Some(Box::new(move |disk| {
+        for seed in 0..20 {
+            let mode = if seed == 0 { CrashMode::Nothing } else { CrashMode::Random };
+            taken.lock().push(disk.crash_clone(mode, seed));
+        }
+    })));
+    format_dirs(&disk, &dirs);
+    disk.observe(None);
+    crashes.lock().push(disk.crash_clone(CrashMode::Nothing, 0));
+    let crashes = std::mem::take(&mut *crashes.lock());
+    for (at, crash) in crashes.iter().enumerate() {
+        let is_last = at + 1 == crashes.len();
+        if !surus_journal::is_formatted(crash, &dirs).unwrap() {
+            assert!(!is_last, "format has ended: it is durable");
+            format_dirs(crash, &dirs);
+        }
+        let loaded = open(Arc::new(crash.clone()), &dirs).and_then(|storage| storage.load(config(), &mut ()));
+        assert_eq!(loaded.unwrap_or_else(|e| panic!("place {at}: {e}")).last_txid, TxId(0));
+    }
+}
