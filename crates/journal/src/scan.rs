@@ -177,7 +177,7 @@ impl SegmentReader {
         let mut sector = at.max(oldest) / SECTOR * SECTOR;
         while sector < until {
             let (from, to) = (sector.max(at), (sector + SECTOR).min(self.len));
-            if self.bytes(from, (to - from) as usize)?.iter().all(|b| *b == OP_INVALID) {
+            if is_fill(self.bytes(from, (to - from) as usize)?) {
                 let own = to.min(until) - from;
                 // All that is left of the operation lies behind what was written: its length may be what is wrong.
                 let length_matters = from >= written_until && trusted.is_some();
@@ -263,8 +263,7 @@ impl SegmentReader {
         while from < self.len {
             let to = (from / SECTOR * SECTOR + SECTOR).min(self.len);
             let part = self.bytes(from, (to - from) as usize)?;
-            let is_fill = part.iter().all(|b| *b == OP_INVALID);
-            if !is_fill && (from < zeros_from || part.iter().any(|b| *b != 0)) {
+            if !is_fill(part) && (from < zeros_from || part.iter().any(|b| *b != 0)) {
                 return Ok(false);
             }
             from = to;
@@ -278,7 +277,8 @@ impl SegmentReader {
         while from < self.len {
             let to = (from / SECTOR * SECTOR + SECTOR).min(self.len);
             let part = self.bytes(from, (to - from) as usize)?;
-            if part.iter().any(|b| *b != 0)
+            if !is_fill(part)
+                && part.iter().any(|b| *b != 0)
                 && let Some(last) = part.iter().rposition(|b| *b != OP_INVALID)
             {
                 until = from + last as u64 + 1;
@@ -300,7 +300,10 @@ impl SegmentReader {
         let end = (at + count as u64).min(self.len);
         if at < self.window_start || end > self.window_start + self.window.len() as u64 {
             let bytes = (count.max(WINDOW_BYTES) as u64).min(self.len - at) as usize;
-            self.window.resize(bytes, 0);
+            if self.window.len() < bytes {
+                self.window = vec![0; bytes];
+            }
+            self.window.truncate(bytes);
             self.window_start = at;
             let read = self.file.read_exact_at(&mut self.window, at);
             read.map_err(|source| {
@@ -310,4 +313,10 @@ impl SegmentReader {
         }
         Ok((at - self.window_start) as usize)
     }
+}
+
+/// Whether a sector, or a part of one, holds nothing but fill.
+fn is_fill(part: &[u8]) -> bool {
+    static FILL: [u8; SECTOR_BYTES] = [OP_INVALID; SECTOR_BYTES];
+    *part == FILL[..part.len()]
 }

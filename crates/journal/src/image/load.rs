@@ -68,7 +68,7 @@ pub fn load_image(
 
 fn digest(file: &dyn DiskFile) -> io::Result<[u8; 16]> {
     let mut digest = Md5::new();
-    let mut buffer = vec![0; 1 << 20];
+    let mut buffer = vec![0; (file.len()? + 1).min(1 << 20) as usize];
     let mut at = 0;
     loop {
         match file.read_at(&mut buffer, at)? {

@@ -25,14 +25,8 @@ pub(crate) fn write_image(
     info: &StorageInfo,
     carried: &Carried,
 ) -> io::Result<[u8; 16]> {
-    let mut writer = Writer {
-        file,
-        position: 0,
-        buffer: Vec::with_capacity(BUFFER_BYTES + 4096),
-        digest: Md5::new(),
-        section_start: 0,
-        sections: Vec::new(),
-    };
+    let mut writer =
+        Writer { file, position: 0, buffer: Vec::new(), digest: Md5::new(), section_start: 0, sections: Vec::new() };
     writer.buffer.extend_from_slice(MAGIC);
     writer.section_start = MAGIC.len() as u64;
 

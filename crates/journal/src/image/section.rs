@@ -36,6 +36,8 @@ pub struct Section<'a> {
     at: usize,
     /// Bytes of the section before the window.
     before: u64,
+    /// How much is read at once.
+    step: usize,
 }
 
 impl<'a> Section<'a> {
@@ -46,7 +48,9 @@ impl<'a> Section<'a> {
             Codec::Zlib => Box::new(flate2::read::ZlibDecoder::new(range)),
             Codec::Gzip => Box::new(flate2::read::GzDecoder::new(range)),
         };
-        Section { source, window: Vec::new(), at: 0, before: 0 }
+        // A small section needs no large window.
+        let step = length.saturating_add(1).min(WINDOW_BYTES as u64) as usize;
+        Section { source, window: Vec::new(), at: 0, before: 0, step }
     }
 
     /// How much of the section was consumed, in bytes after decompression.
@@ -101,15 +105,9 @@ impl<'a> Section<'a> {
         self.before += self.at as u64;
         self.at = 0;
         while self.window.len() < wanted {
-            let have = self.window.len();
-            self.window.resize(have + WINDOW_BYTES, 0);
-            let read = self.source.read(&mut self.window[have..]);
-            self.window.truncate(have + *read.as_ref().unwrap_or(&0));
-            match read {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
+            let step = (&mut self.source).take(self.step as u64).read_to_end(&mut self.window)?;
+            if step == 0 {
+                break;
             }
         }
         Ok(self.window.len())
