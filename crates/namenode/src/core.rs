@@ -42,6 +42,8 @@ pub struct Core {
     pub own_caller: Caller,
     /// As SafeModeException and `NameNodeStatus` show it.
     pub host_name: String,
+    /// The only DataNode runs in this process.
+    pub own_datanode: bool,
     /// The RPC port that is served.
     pub rpc_port: AtomicU16,
     /// Keys and values of the site files, for `/conf`.

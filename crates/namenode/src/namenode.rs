@@ -85,7 +85,9 @@ impl NameNode {
             host_name,
             config,
         };
-        let core = new_core(conf, parts, &options.user, &runtime);
+        let core = new_core(conf, parts, &options, &runtime);
+        // An empty file system has nothing to wait for, and is to serve its first request.
+        core.tick_safe_mode();
         let service = Arc::new(Service(Arc::clone(&core)));
         let bind = &core.config.rpc_bind;
         let rpc = RpcServer::bind(pair(bind), service, RpcLimits::default(), runtime.handle())
@@ -154,8 +156,9 @@ struct Parts {
     retry_cache: Option<RetryCache<OwnedCall>>,
 }
 
-fn new_core(conf: &Configuration, parts: Parts, user: &str, runtime: &Runtime) -> Arc<Core> {
+fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runtime: &Runtime) -> Arc<Core> {
     let Parts { config, clock, host_name, id, namespace, journal, last_txid, checkpoint, held, retry_cache } = parts;
+    let user = options.user.as_str();
     let handle = runtime.handle().clone();
     let spawner = handle.clone();
     let spawn = Box::new(move |job: Box<dyn FnOnce() + Send>| drop(spawner.spawn_blocking(job)));
@@ -182,6 +185,7 @@ fn new_core(conf: &Configuration, parts: Parts, user: &str, runtime: &Runtime) -
         clock,
         own_caller,
         host_name,
+        own_datanode: options.own_datanode,
         rpc_port: AtomicU16::new(config.rpc_address.port),
         settings: conf.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
         start_ms: clock.monotonic_ms(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use surus_disk::{Disk, RealDisk};
-use surus_namespace::blocks::{Observation, SafeMode};
+use surus_namespace::blocks::{Datanode, Observation, SafeMode};
 use surus_namespace::ops::lease_expiry::LeaseExpiry;
 use tokio::time::MissedTickBehavior;
 
@@ -92,10 +92,22 @@ pub async fn run(core: Weak<Core>) {
 }
 
 impl Core {
-    /// Start-up safe mode may end.
+    /// Start-up safe mode may end. With the only DataNode in this process it does not end before that one has reported
+    /// all its storages: the threshold alone rounds a small number of blocks down to none, and there is no extension.
     pub fn tick_safe_mode(&self) {
-        if !self.namespace.read().blocks.safe_mode.is_on() {
-            return;
+        {
+            let namespace = self.namespace.read();
+            let blocks = &namespace.blocks;
+            let nodes = &blocks.datanodes;
+            let has_reported = |node: &Datanode| {
+                node.alive
+                    && !node.storages.is_empty()
+                    && node.storages.iter().all(|s| nodes.storage(*s).block_reports > 0)
+            };
+            let waits = self.own_datanode && blocks.num_blocks() > 0 && !nodes.iter().any(has_reported);
+            if !blocks.safe_mode.is_on() || waits {
+                return;
+            }
         }
         if self.observe(Observation::SafeModeTick).left_safe_mode {
             tracing::info!("safe mode is OFF");

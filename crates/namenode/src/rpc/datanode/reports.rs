@@ -41,7 +41,7 @@ pub(super) fn block_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> R
         tracing::info!("full block report of storage {storage} of DataNode {uuid}: {count} blocks");
     }
     // A full report is often what start-up safe mode waits for.
-    core.observe(Observation::SafeModeTick);
+    core.tick_safe_mode();
     put(out, &BlockReportResponseProto { cmd: Some(cmd) });
     Ok(())
 }

@@ -1,0 +1,7 @@
+//! A NameNode in this process, asked over its real doors.
+
+mod cluster;
+mod datanodes;
+mod doors;
+mod durability;
+mod people;
