@@ -64,6 +64,9 @@ pub fn run(config: Option<&str>, arguments: &StartArgs) -> Result<u8> {
     let address = Addr { host, port: namenode.rpc_address().port() };
     // Where the port was 0, the DataNode and the clients learn the one that was taken.
     conf.set_from(keys::FS_DEFAULT_FS.name(), format!("hdfs://{address}"), SOURCE);
+    let web = conf.get(keys::DFS_NAMENODE_HTTP_ADDRESS)?.host;
+    let web = Addr { host: web, port: namenode.http_address().port() };
+    conf.set_from(keys::DFS_NAMENODE_HTTP_ADDRESS.name(), web.to_string(), SOURCE);
     let datanode = Arc::new(DataNode::start(&conf)?);
     conf.set_from(keys::DFS_DATANODE_ADDRESS.name(), datanode.xfer_address().to_string(), SOURCE);
     daemons::exit_with(&datanode)?;
