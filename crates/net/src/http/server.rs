@@ -11,11 +11,11 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 const LISTEN_BACKLOG: i32 = 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -97,7 +97,8 @@ async fn accept(
     limits: HttpLimits,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let open = Arc::new(AtomicUsize::new(0));
+    // Dropped at the end, it ends every connection.
+    let mut connections = JoinSet::new();
     let mut builder = hyper::server::conn::http1::Builder::new();
     builder
         .timer(TokioTimer::new())
@@ -107,13 +108,14 @@ async fn accept(
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
             _ = stopped.wait_for(|stop| *stop) => return,
         };
         let Ok((stream, peer)) = accepted else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        if open.load(Ordering::Relaxed) >= limits.connections_max {
+        if connections.len() >= limits.connections_max {
             continue;
         }
         let _ = stream.set_nodelay(true);
@@ -123,15 +125,7 @@ async fn accept(
             async move { Ok::<_, Infallible>(answer.await) }
         });
         let connection = builder.serve_connection(TokioIo::new(stream), handler);
-        let (open, mut stopped) = (open.clone(), stopped.clone());
-        open.fetch_add(1, Ordering::Relaxed);
-        tokio::spawn(async move {
-            tokio::select! {
-                // Errors here are those of the peer; there is nobody left to tell.
-                _ = connection => {}
-                _ = stopped.wait_for(|stop| *stop) => {}
-            }
-            open.fetch_sub(1, Ordering::Relaxed);
-        });
+        // Its errors are those of the peer; there is nobody left to tell.
+        connections.spawn(async move { drop(connection.await) });
     }
 }

@@ -1,22 +1,21 @@
 //! One RPC connection: its task reads and serves, its outbox takes answers from the task and from any other thread.
 
+use super::outbox::Outbox;
 use super::reply::Reply;
-use super::server::{RpcCounters, RpcLimits, ServerShared};
+use super::server::ServerShared;
 use super::{ConnectionInfo, RpcCall, RpcService};
-use parking_lot::Mutex;
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use surus_wire::rpc::header::ResponseIds;
 use surus_wire::rpc::session::{ConnectionContext, Event, ServerSession};
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::Notify;
+use tokio::net::tcp::OwnedReadHalf;
 use tokio::time::Instant;
 
 /// What one read asks the kernel for at first, since most connections are idle ones ...
@@ -24,141 +23,9 @@ const READ_LEN_MIN: usize = 4 << 10;
 /// ... and once a read has filled its room. Longer frames make the buffer grow as their bytes arrive.
 const READ_LEN_MAX: usize = 64 << 10;
 /// An empty buffer above this capacity is given back, so that one large report does not stay in memory for ever.
-const BUFFER_KEEP: usize = 1 << 20;
+pub(super) const BUFFER_KEEP: usize = 1 << 20;
 /// How long a connection that ends waits for its last answer to be read.
 const LINGER: Duration = Duration::from_secs(1);
-
-/// The sending side of a connection, shared by its task and by everybody who holds a reply.
-pub(super) struct Outbox {
-    socket: OwnedWriteHalf,
-    unsent: Mutex<Unsent>,
-    /// Replies that were held and are not answered yet.
-    held: AtomicUsize,
-    closed: AtomicBool,
-    /// Wakes the task: output is left over for it, or a limit is no longer reached.
-    wake: Notify,
-    limits: Arc<RpcLimits>,
-    counters: Arc<RpcCounters>,
-}
-
-/// Bytes the socket has not taken yet: `bytes[sent..]`.
-#[derive(Default)]
-struct Unsent {
-    bytes: Vec<u8>,
-    sent: usize,
-}
-
-impl Unsent {
-    fn len(&self) -> usize {
-        self.bytes.len() - self.sent
-    }
-}
-
-impl Outbox {
-    pub(super) fn hold(&self) {
-        self.held.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// `count` held replies are done with. Wakes the task where it waits for that.
-    pub(super) fn release(&self, count: usize) {
-        let before = self.held.fetch_sub(count, Ordering::Relaxed);
-        if before >= self.limits.held_calls_max {
-            self.wake.notify_one();
-        }
-    }
-
-    pub(super) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
-    }
-
-    /// Sends the frames of held replies with one write, from whatever thread this is.
-    pub(super) fn send_held<'a>(&self, frames: impl Iterator<Item = &'a [u8]>) {
-        let mut count = 0;
-        {
-            let mut unsent = self.unsent.lock();
-            for frame in frames {
-                unsent.bytes.extend_from_slice(frame);
-                count += 1;
-            }
-            if self.is_closed() {
-                *unsent = Unsent::default();
-            } else if !self.flush(&mut unsent) {
-                self.wake.notify_one();
-            }
-        }
-        self.release(count);
-    }
-
-    /// Sends the batch of the connection's own task; what the socket does not take stays for later.
-    fn send_batch(&self, batch: &mut Vec<u8>) {
-        let mut unsent = self.unsent.lock();
-        if unsent.len() == 0 {
-            // The usual case without a copy.
-            match self.write_some(batch) {
-                Some(sent) if sent == batch.len() => {}
-                Some(sent) => unsent.bytes.extend_from_slice(&batch[sent..]),
-                None => {}
-            }
-        } else {
-            unsent.bytes.extend_from_slice(batch);
-        }
-        batch.clear();
-        if batch.capacity() > BUFFER_KEEP {
-            *batch = Vec::new();
-        }
-    }
-
-    /// Writes what can be written. True: nothing is left.
-    fn flush(&self, unsent: &mut Unsent) -> bool {
-        match self.write_some(&unsent.bytes[unsent.sent..]) {
-            Some(sent) => unsent.sent += sent,
-            None => unsent.sent = unsent.bytes.len(),
-        }
-        if unsent.len() == 0 {
-            unsent.sent = 0;
-            unsent.bytes.clear();
-            if unsent.bytes.capacity() > BUFFER_KEEP {
-                unsent.bytes = Vec::new();
-            }
-            return true;
-        }
-        // Moving what is left costs less than what was sent.
-        if unsent.sent > BUFFER_KEEP && unsent.sent >= unsent.len() {
-            unsent.bytes.drain(..unsent.sent);
-            unsent.sent = 0;
-        }
-        false
-    }
-
-    /// Bytes taken by the socket; `None` once it is broken.
-    fn write_some(&self, mut bytes: &[u8]) -> Option<usize> {
-        let len = bytes.len();
-        while !bytes.is_empty() {
-            match self.socket.try_write(bytes) {
-                Ok(sent) => bytes = &bytes[sent..],
-                Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => break,
-                Err(_) => {
-                    self.closed.store(true, Ordering::Relaxed);
-                    self.wake.notify_one();
-                    return None;
-                }
-            }
-        }
-        let sent = len - bytes.len();
-        self.counters.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
-        Some(sent)
-    }
-
-    /// Whether the client leaves its answers lying or asks for more than may be held: then nothing more is read.
-    fn is_full(&self) -> bool {
-        self.held.load(Ordering::Relaxed) >= self.limits.held_calls_max
-            || self.unsent.lock().len() >= self.limits.unsent_bytes_max
-    }
-
-    fn has_unsent(&self) -> bool {
-        self.unsent.lock().len() > 0
-    }
-}
 
 /// Bytes received and not yet consumed: `bytes[start..end]`; `bytes[end..]` is room to read into.
 struct Inbox {
@@ -227,24 +94,17 @@ pub(super) struct Connection {
     inbox: Inbox,
     /// Answers of the current batch.
     batch: Vec<u8>,
-    last_read: Instant,
+    /// Something was read since the timer last ran. Kept instead of a time, which costs a clock for each read.
+    was_read: bool,
 }
 
 impl Connection {
     pub(super) fn new(stream: TcpStream, peer: SocketAddr, shared: Arc<ServerShared>) -> Self {
         let (reader, socket) = stream.into_split();
-        let outbox = Arc::new(Outbox {
-            socket,
-            unsent: Mutex::default(),
-            held: AtomicUsize::new(0),
-            closed: AtomicBool::new(false),
-            wake: Notify::new(),
-            limits: shared.limits.clone(),
-            counters: shared.counters.clone(),
-        });
+        let outbox = Arc::new(Outbox::new(socket, shared.limits.clone(), shared.counters.clone()));
         let session = ServerSession::new(shared.limits.data_length_max, shared.negotiation());
-        let (inbox, last_read) = (Inbox::new(), Instant::now());
-        Connection { reader, outbox, shared, session, info: None, peer, inbox, batch: Vec::new(), last_read }
+        let inbox = Inbox::new();
+        Connection { reader, outbox, shared, session, info: None, peer, inbox, batch: Vec::new(), was_read: false }
     }
 
     /// Serves the connection until either side closes it.
@@ -257,10 +117,7 @@ impl Connection {
             }
             match self.wait(wanted, timer.as_mut()).await {
                 Wake::Gone => return,
-                Wake::Output => {
-                    let mut unsent = self.outbox.unsent.lock();
-                    self.outbox.flush(&mut unsent);
-                }
+                Wake::Output => self.outbox.flush(),
                 Wake::Timer => match self.check_idle() {
                     Some(next) => timer.as_mut().reset(next),
                     None => return,
@@ -279,12 +136,7 @@ impl Connection {
 
     /// Waits for bytes, for room in the socket where output is left, for a wake-up, or for the timer.
     async fn wait(&mut self, wanted: usize, mut timer: Pin<&mut tokio::time::Sleep>) -> Wake {
-        let outbox = self.outbox.clone();
-        let mut notified = pin!(outbox.wake.notified());
-        let has_unsent = outbox.has_unsent();
-        let mut writable =
-            pin!(async { if has_unsent { outbox.socket.writable().await } else { std::future::pending().await } });
-        let full = outbox.is_full();
+        let full = self.outbox.is_full();
         if !full {
             self.inbox.make_room(wanted);
         }
@@ -299,39 +151,30 @@ impl Connection {
                     Poll::Pending => {}
                 }
             }
-            if notified.as_mut().poll(cx).is_ready() || writable.as_mut().poll(cx).is_ready() {
+            if self.outbox.poll_output(cx).is_ready() {
                 return Poll::Ready(Wake::Output);
             }
-            if timer.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Wake::Timer);
-            }
-            Poll::Pending
+            timer.as_mut().poll(cx).map(|()| Wake::Timer)
         })
         .await
     }
 
     /// When to look again; `None`: the connection has been silent too long.
-    fn check_idle(&self) -> Option<Instant> {
+    fn check_idle(&mut self) -> Option<Instant> {
         let limits = &self.shared.limits;
         if !self.session.is_ready() {
             return None;
         }
-        let deadline = self.last_read + limits.idle_timeout;
-        let now = Instant::now();
-        let busy = self.outbox.held.load(Ordering::Relaxed) > 0;
+        let busy = std::mem::take(&mut self.was_read) || self.outbox.holds_any();
         // As Hadoop does, idle connections are closed only where there are many.
         let many = self.shared.connections.load(Ordering::Relaxed) > limits.idle_threshold;
-        match now < deadline {
-            true => Some(deadline),
-            false if busy || !many => Some(now + limits.idle_timeout),
-            false => None,
-        }
+        (busy || !many).then(|| Instant::now() + limits.idle_timeout)
     }
 
     /// Serves every complete frame that was read and sends their answers together. The number of bytes needed for
     /// the next frame, or `None` where the connection ends.
     fn serve(&mut self) -> Option<usize> {
-        self.last_read = Instant::now();
+        self.was_read = true;
         let service = &*self.shared.service;
         let mut calls = 0;
         let result = loop {
@@ -396,10 +239,7 @@ impl Connection {
     async fn finish(mut self) {
         let outbox = self.outbox.clone();
         let drain = async {
-            while outbox.has_unsent() && outbox.socket.writable().await.is_ok() {
-                let mut unsent = outbox.unsent.lock();
-                outbox.flush(&mut unsent);
-            }
+            outbox.drained().await;
             let socket: &TcpStream = self.reader.as_ref();
             let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Write);
             let mut rest = [0; 512];
@@ -411,7 +251,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.outbox.closed.store(true, Ordering::Relaxed);
+        self.outbox.close();
         // Held replies may keep the outbox alive for long; the peer is to learn at once.
         let socket: &TcpStream = self.reader.as_ref();
         let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);

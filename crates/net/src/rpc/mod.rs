@@ -3,6 +3,7 @@
 mod client;
 mod connection;
 mod null;
+mod outbox;
 mod reply;
 mod server;
 

@@ -1,6 +1,6 @@
 //! Answers: given at once into the batch of the connection's task, or held and given later from any thread.
 
-use super::connection::Outbox;
+use super::outbox::Outbox;
 use prost::Message;
 use std::sync::Arc;
 use surus_types::{ExceptionClass, HdfsError};

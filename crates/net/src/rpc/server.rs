@@ -11,6 +11,7 @@ use surus_wire::rpc::session::Negotiation;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 /// Length of the accept queue: `ipc.server.listen.queue.size` is 256 in Hadoop.
 const LISTEN_BACKLOG: i32 = 256;
@@ -147,9 +148,12 @@ impl Drop for RpcServer {
 }
 
 async fn accept(listener: TcpListener, shared: Arc<ServerShared>, mut stopped: watch::Receiver<bool>) {
+    // Dropped at the end, it ends every connection.
+    let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
             _ = stopped.wait_for(|stop| *stop) => return,
         };
         let Ok((stream, peer)) = accepted else {
@@ -162,13 +166,6 @@ async fn accept(listener: TcpListener, shared: Arc<ServerShared>, mut stopped: w
         }
         let _ = stream.set_nodelay(true);
         shared.connections.fetch_add(1, Ordering::Relaxed);
-        let connection = Connection::new(stream, peer, shared.clone());
-        let mut stopped = stopped.clone();
-        tokio::spawn(async move {
-            tokio::select! {
-                () = connection.run() => {}
-                _ = stopped.wait_for(|stop| *stop) => {}
-            }
-        });
+        connections.spawn(Connection::new(stream, peer, shared.clone()).run());
     }
 }
