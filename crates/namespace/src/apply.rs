@@ -3,7 +3,7 @@
 use crate::Namespace;
 use crate::edit_op::EditOp;
 use crate::ops;
-use crate::tree::{InodeHandle, TreeError};
+use crate::tree::{InodeHandle, TreeError, is_name};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -155,13 +155,16 @@ impl Namespace {
     /// The parent directory and the name of a path of an operation; the path itself need not exist.
     ///
     /// # Errors
-    /// [`ApplyError::NoSuchPath`] when the parent does not exist.
+    /// [`ApplyError::NoSuchPath`] when the parent does not exist; a last component that is no name.
     pub fn apply_lookup_parent<'p>(
         &self,
         op: &'static str,
         path: &'p str,
     ) -> Result<(InodeHandle, &'p [u8]), ApplyError> {
         let (parent, name) = path.rsplit_once('/').ok_or_else(|| ApplyError::no_such_path(op, path))?;
+        if !is_name(name.as_bytes()) {
+            return Err(ApplyError::tree(op, path, TreeError::BadName));
+        }
         let parent = if parent.is_empty() { InodeHandle::ROOT } else { self.apply_lookup(op, parent)? };
         Ok((parent, name.as_bytes()))
     }

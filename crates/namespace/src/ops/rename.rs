@@ -226,8 +226,11 @@ pub fn apply(
         return Err(ApplyError::WrongKind { op, path: dst.into() });
     }
     match namespace.tree.child(to, name) {
-        Some(replaced) if overwrite && replaced != handle => namespace.detach_and_free(replaced, txid),
-        Some(_) => return Err(ApplyError::other(op, dst, "the target exists")),
+        // A directory that is replaced is empty: the source may not lie in it.
+        Some(replaced) if overwrite && replaced != handle && namespace.tree.inode(replaced).child_count() == 0 => {
+            namespace.detach_and_free(replaced, txid);
+        }
+        Some(_) => return Err(ApplyError::other(op, dst, "the target is in the way")),
         None => {}
     }
     namespace.tree.detach(handle);

@@ -124,8 +124,7 @@ impl Tree {
     ) -> Result<InodeHandle, TreeError> {
         self.check_new(parent, name, new.id)?;
         let handle = self.new_inode(new, name, InodeKind::Directory);
-        self.attach(parent, handle);
-        Ok(handle)
+        self.attach_new(parent, handle)
     }
 
     /// Puts an empty, closed file into `parent`.
@@ -142,8 +141,7 @@ impl Tree {
         self.check_new(parent, name, new.id)?;
         let handle = self.new_inode(new, name, InodeKind::File);
         self.set_layout(handle, layout);
-        self.attach(parent, handle);
-        Ok(handle)
+        self.attach_new(parent, handle)
     }
 
     /// Puts a symlink into `parent`: only old images hold any.
@@ -160,8 +158,7 @@ impl Tree {
         self.check_new(parent, name, new.id)?;
         let handle = self.new_inode(new, name, InodeKind::Symlink);
         Arc::make_mut(&mut self.tables.symlinks).insert(handle, target.into());
-        self.attach(parent, handle);
-        Ok(handle)
+        self.attach_new(parent, handle)
     }
 
     /// Makes an inode that has no parent yet: a loader attaches it by [`Tree::load_children`]. The root is there already and
@@ -173,7 +170,7 @@ impl Tree {
         kind: InodeKind,
     ) -> Result<InodeHandle, TreeError> {
         let is_root = new.id == InodeId::ROOT;
-        if !is_root && (name.is_empty() || name.len() > arena::NAME_BYTES_MAX || name.contains(&b'/')) {
+        if !is_root && !is_name(name) {
             return Err(TreeError::BadName);
         }
         if is_root {
@@ -204,7 +201,7 @@ impl Tree {
         if !sorted || self.tables.directories.get(record.payload.0).child_count > 0 {
             for &child in children {
                 self.check_name(directory, self.inode(InodeHandle(child)).name())?;
-                self.attach(directory, InodeHandle(child));
+                self.attach(directory, InodeHandle(child))?;
             }
             return Ok(());
         }
@@ -252,8 +249,7 @@ impl Tree {
             let new = self.tables.names.insert(name);
             self.tables.inodes.get_mut(handle.0).name = new;
         }
-        self.attach(parent, handle);
-        Ok(())
+        self.attach(parent, handle)
     }
 
     /// Gives back the rows of one detached inode without children. Its blocks are the caller's business.
@@ -330,14 +326,11 @@ impl Tree {
     }
 
     fn check_name(&self, parent: InodeHandle, name: &[u8]) -> Result<(), TreeError> {
-        if name.is_empty() || name.len() > arena::NAME_BYTES_MAX || name.contains(&b'/') {
+        if !is_name(name) {
             return Err(TreeError::BadName);
         }
         if !self.inode(parent).is_directory() {
             return Err(TreeError::ParentIsNotDirectory);
-        }
-        if self.child(parent, name).is_some() {
-            return Err(TreeError::NameExists);
         }
         Ok(())
     }
@@ -382,17 +375,30 @@ impl Tree {
         InodeHandle(at)
     }
 
-    fn attach(&mut self, parent: InodeHandle, handle: InodeHandle) {
-        self.tables.inodes.get_mut(handle.0).parent = parent.0;
+    /// Attaches an inode that was made for this, or throws it away again.
+    fn attach_new(&mut self, parent: InodeHandle, handle: InodeHandle) -> Result<InodeHandle, TreeError> {
+        match self.attach(parent, handle) {
+            Ok(()) => Ok(handle),
+            Err(error) => {
+                self.free(handle);
+                Err(error)
+            }
+        }
+    }
+
+    fn attach(&mut self, parent: InodeHandle, handle: InodeHandle) -> Result<(), TreeError> {
         let row = self.tables.inodes.get(parent.0).payload.0;
-        let mut directory = *self.tables.directories.get(row);
         let tables = &mut self.tables;
         let names = NameTables { inodes: &tables.inodes, names: &tables.names };
-        directory.root = tables.children.insert(directory.root, handle, &names);
+        let old = tables.directories.get(row).root;
+        let root = tables.children.insert(old, handle, &names).ok_or(TreeError::NameExists)?;
+        let directory = tables.directories.get_mut(row);
+        directory.root = root;
         directory.child_count += 1;
-        *self.tables.directories.get_mut(row) = directory;
+        tables.inodes.get_mut(handle.0).parent = parent.0;
         let counts = self.counts(handle);
         self.charge(parent, Counts::default(), counts);
+        Ok(())
     }
 
     fn recharge(&mut self, handle: InodeHandle, before: Counts) {
@@ -419,4 +425,9 @@ impl Tree {
             at = parent;
         }
     }
+}
+
+/// Whether a path can hold the name.
+pub(crate) fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && name.len() <= arena::NAME_BYTES_MAX && !name.contains(&b'/')
 }
