@@ -145,3 +145,83 @@ proptest! {
         prop_assert_eq!(out, GetFileInfoResponseProto { fs: Some(expected) }.encode_to_vec());
     }
 }
+
+/// The messages of a recorded connection's SUCCESS answers, in order.
+fn recorded(mut s2c: &[u8]) -> Vec<&[u8]> {
+    use surus_wire::rpc::client::{Outcome, Response};
+    let mut messages = Vec::new();
+    while let Some((prefix, tail)) = s2c.split_first_chunk::<4>() {
+        let (frame, tail) = tail.split_at(u32::from_be_bytes(*prefix) as usize);
+        s2c = tail;
+        if let Outcome::Success(message) = Response::decode(frame).expect("an answer").outcome {
+            messages.push(message);
+        }
+    }
+    messages
+}
+
+/// getFileInfo and getListing as a NameNode 3.5.0 answered them: the same values make the same bytes.
+#[test]
+fn golden_listing() {
+    let messages = recorded(include_bytes!("data/fsshell-4.s2c"));
+    let entry = |name, length, inode, times: (i64, i64)| FileStatus {
+        file_type: FileType::File,
+        name,
+        length,
+        permission: FsPermission(0o644),
+        owner: "root",
+        group: "supergroup",
+        modification_time_ms: times.0,
+        access_time_ms: times.1,
+        symlink: b"",
+        replication: 1,
+        block_size: 128 << 20,
+        inode_id: InodeId(inode),
+        children: 0,
+        storage_policy: 0,
+        flags: 0,
+    };
+    let mut out = Vec::new();
+    encode::put_directory_listing(&mut out, 1, |listing| {
+        listing.entry(&entry(b"f", 70_000, 16_389, (1_796_036_570_351, 1_796_036_569_286)));
+        listing.entry(&entry(b"g", 1000, 16_390, (1_796_036_572_827, 1_796_036_572_521)));
+        (0, ())
+    });
+    assert_eq!(messages[1], out);
+}
+
+/// getBlockLocations likewise, but for `softwareVersion` of the DataNode, which our views lack.
+#[test]
+fn golden_block_locations() {
+    let messages = recorded(include_bytes!("data/fsshell-5.s2c"));
+    let mut expected = messages
+        .iter()
+        .filter_map(|message| GetBlockLocationsResponseProto::decode(*message).ok())
+        .find(|response| response.locations.as_ref().is_some_and(|locations| locations.file_length == 1000))
+        .and_then(|response| response.locations)
+        .expect("an answer to getBlockLocations");
+    let datanode = surus_wire::from_proto::datanode_id(&expected.blocks[0].locs[0].id).unwrap();
+    let stats = surus_wire::from_proto::datanode_stats(&expected.blocks[0].locs[0]);
+    let storage_uuid = expected.blocks[0].storage_i_ds[0].clone();
+    let replicas = [Replica {
+        datanode: &datanode,
+        stats: &stats,
+        admin_state: AdminState::Normal,
+        network_location: "/default-rack",
+        storage_uuid: &storage_uuid,
+        storage_type: StorageType::Disk,
+    }];
+    let block = surus_wire::from_proto::extended_block_inner(&expected.blocks[0].b);
+    let located = LocatedBlock { block, offset: 0, corrupt: false, replicas: &replicas };
+    let header = LocatedBlocks { file_length: 1000, under_construction: false, last_block_complete: true };
+    let mut out = Vec::new();
+    encode::put_located_blocks(&mut out, 1, &header, &expected.blocks[0].b.pool_id.clone(), |encoder| {
+        encoder.block(&located);
+        encoder.last_block(&located);
+    });
+    expected.blocks[0].locs[0].software_version = None;
+    if let Some(last) = &mut expected.last_block {
+        last.locs[0].software_version = None;
+    }
+    assert_eq!(out, GetBlockLocationsResponseProto { locations: Some(expected) }.encode_to_vec());
+}
