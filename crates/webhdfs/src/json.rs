@@ -2,6 +2,7 @@
 
 use surus_types::{
     ContentSummary, ExceptionClass, FileStatus, FileType, FsStats, HdfsError, LocatedBlock, LocatedBlocks, Replica,
+    StorageType,
 };
 
 /// A string with quotes. Escaped are `"`, `\` and control characters, as Jackson does; bytes that are no UTF-8 become U+FFFD.
@@ -215,6 +216,74 @@ pub fn path(out: &mut Vec<u8>, path: &str) {
 pub fn location(out: &mut Vec<u8>, url: &str) {
     text_field(out, "{\"Location\":", url.as_bytes());
     out.push(b'}');
+}
+
+/// The answer to GETECPOLICY of a path that is replicated.
+pub fn no_policy(out: &mut Vec<u8>) {
+    raw(out, "null");
+}
+
+/// A block storage policy.
+#[derive(Clone, Copy, Debug)]
+pub struct StoragePolicy<'a> {
+    pub id: u8,
+    pub name: &'a str,
+    pub storage_types: &'a [StorageType],
+    pub creation_fallbacks: &'a [StorageType],
+    pub replication_fallbacks: &'a [StorageType],
+    pub copy_on_create_file: bool,
+}
+
+fn storage_policy_object(out: &mut Vec<u8>, p: &StoragePolicy<'_>) {
+    let types = |out: &mut Vec<u8>, before: &str, types: &[StorageType]| {
+        list(out, before, types, |out, t| string(out, t.name().as_bytes()));
+    };
+    raw(out, if p.copy_on_create_file { "{\"copyOnCreateFile\":true" } else { "{\"copyOnCreateFile\":false" });
+    types(out, ",\"creationFallbacks\":", p.creation_fallbacks);
+    field(out, ",\"id\":", p.id);
+    text_field(out, ",\"name\":", p.name.as_bytes());
+    types(out, ",\"replicationFallbacks\":", p.replication_fallbacks);
+    types(out, ",\"storageTypes\":", p.storage_types);
+    out.push(b'}');
+}
+
+/// The answer to GETSTORAGEPOLICY.
+pub fn storage_policy(out: &mut Vec<u8>, policy: &StoragePolicy<'_>) {
+    raw(out, "{\"BlockStoragePolicy\":");
+    storage_policy_object(out, policy);
+    out.push(b'}');
+}
+
+/// The answer to GETALLSTORAGEPOLICY.
+pub fn storage_policies(out: &mut Vec<u8>, policies: &[StoragePolicy<'_>]) {
+    list(out, "{\"BlockStoragePolicies\":{\"BlockStoragePolicy\":", policies, storage_policy_object);
+    raw(out, "}}");
+}
+
+/// One entry of GETTRASHROOTS; `path` is absolute.
+pub fn trash_root(out: &mut Vec<u8>, s: &FileStatus<'_>, path: &str) {
+    field(out, "{\"blocksize\":", s.block_size);
+    text_field(out, ",\"owner\":", s.owner.as_bytes());
+    text_field(out, ",\"path\":", path.as_bytes());
+    field(out, ",\"length\":", s.length);
+    raw(out, ",\"permission\":\"");
+    octal(out, s.permission.0);
+    field(out, "\",\"modification_time\":", s.modification_time_ms);
+    raw(out, if s.file_type == FileType::Directory { ",\"isdir\":true" } else { ",\"isdir\":false" });
+    field(out, ",\"block_replication\":", s.replication);
+    field(out, ",\"access_time\":", s.access_time_ms);
+    text_field(out, ",\"group\":", s.group.as_bytes());
+    out.push(b'}');
+}
+
+/// The answer to GETTRASHROOTS, from entries written with `trash_root` and commas between them.
+pub fn trash_roots(out: &mut Vec<u8>, entries: &[u8]) {
+    if entries.is_empty() {
+        return raw(out, "{\"Paths\":null}");
+    }
+    raw(out, "{\"Paths\":[");
+    out.extend_from_slice(entries);
+    raw(out, "]}");
 }
 
 /// The answer to GETDELEGATIONTOKEN where security is off.

@@ -9,7 +9,7 @@ mod redirect;
 mod request;
 mod url;
 
-pub use parse::{PREFIX, parse, path_below_prefix, unsupported_error};
+pub use parse::{PREFIX, parse, path_below_prefix, unsupported_error, user_name};
 pub use redirect::location;
 pub use request::{Create, CreateFlags, Method, Operation, RenameOptions, Request, Side};
 
@@ -30,3 +30,10 @@ pub const DATANODE_JSON: &str = "application/json; charset=utf-8";
 pub const OCTET_STREAM: &str = "application/octet-stream";
 /// The user of a request that names none (`hadoop.http.staticuser.user`).
 pub const DEFAULT_USER: &str = "dr.who";
+
+/// The `Set-Cookie` of an answer to a request that names its user, in the form of Hadoop's authentication filter. With simple
+/// authentication nobody reads it back, so `signature` may be anything of the right look.
+/// Source: `AuthenticatedURL.java`, `AuthenticationToken.java`, Hadoop 3.5.0.
+pub fn auth_cookie(user: &str, expires_ms: i64, signature: &str) -> String {
+    format!("hadoop.auth=\"u={user}&p={user}&t=simple&e={expires_ms}&s={signature}\"; Path=/; HttpOnly")
+}

@@ -13,20 +13,15 @@ const UNSUPPORTED: &[(Method, &[&str])] = &[
     (
         Method::Get,
         &[
-            "GETTRASHROOTS",
             "GETACLSTATUS",
             "GETXATTRS",
             "LISTXATTRS",
-            "GETALLSTORAGEPOLICY",
-            "GETSTORAGEPOLICY",
-            "GETECPOLICY",
             "GETECPOLICIES",
             "GETECCODECS",
             "GETSNAPSHOTDIFF",
             "GETSNAPSHOTDIFFLISTING",
             "GETSNAPSHOTTABLEDIRECTORYLIST",
             "GETSNAPSHOTLIST",
-            "GETLINKTARGET",
         ],
     ),
     (
@@ -122,6 +117,11 @@ fn is_operation(method: Method, name: &str) -> bool {
             "GETFILECHECKSUM",
             "GETHOMEDIRECTORY",
             "GETTRASHROOT",
+            "GETTRASHROOTS",
+            "GETLINKTARGET",
+            "GETALLSTORAGEPOLICY",
+            "GETSTORAGEPOLICY",
+            "GETECPOLICY",
             "GETDELEGATIONTOKEN",
             "GETSERVERDEFAULTS",
             "GETSTATUS",
@@ -156,6 +156,11 @@ fn namenode_operation(method: Method, name: &str, params: &Params) -> Result<Ope
         "GETFILECHECKSUM" => Operation::GetFileChecksum,
         "GETHOMEDIRECTORY" => Operation::GetHomeDirectory,
         "GETTRASHROOT" => Operation::GetTrashRoot,
+        "GETTRASHROOTS" => Operation::GetTrashRoots { all_users: params.boolean("allusers", false)? },
+        "GETLINKTARGET" => Operation::GetLinkTarget,
+        "GETALLSTORAGEPOLICY" => Operation::GetAllStoragePolicy,
+        "GETSTORAGEPOLICY" => Operation::GetStoragePolicy,
+        "GETECPOLICY" => Operation::GetEcPolicy,
         "GETDELEGATIONTOKEN" => Operation::GetDelegationToken,
         "GETSERVERDEFAULTS" => Operation::GetServerDefaults,
         "GETSTATUS" => Operation::GetStatus,
@@ -255,6 +260,11 @@ fn datanode_operation(method: Method, params: &Params) -> Result<Operation, Hdfs
         return Err(illegal("java.net.UnknownHostException: null"));
     }
     Ok(operation)
+}
+
+/// The user that a query names, where it is a user's name.
+pub fn user_name(query: &str) -> Option<String> {
+    Params::new(Side::NameNode, query).user().ok().flatten()
 }
 
 /// The answer to an operation that Hadoop has and Surus has not: the class by which Java's client knows to fall back.

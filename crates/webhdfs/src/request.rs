@@ -75,6 +75,13 @@ pub enum Operation {
     GetFileChecksum,
     GetHomeDirectory,
     GetTrashRoot,
+    GetTrashRoots {
+        all_users: bool,
+    },
+    GetLinkTarget,
+    GetAllStoragePolicy,
+    GetStoragePolicy,
+    GetEcPolicy,
     GetDelegationToken,
     GetServerDefaults,
     GetStatus,

@@ -128,6 +128,34 @@ fn small_answers() {
 }
 
 #[test]
+fn policies_trash_and_cookie() {
+    let warm = json::StoragePolicy {
+        id: 5,
+        name: "WARM",
+        storage_types: &[StorageType::Disk, StorageType::Archive],
+        creation_fallbacks: &[StorageType::Disk],
+        replication_fallbacks: &[],
+        copy_on_create_file: false,
+    };
+    let object = "{\"copyOnCreateFile\":false,\"creationFallbacks\":[\"DISK\"],\"id\":5,\"name\":\"WARM\",\"replicationFallbacks\":[],\
+        \"storageTypes\":[\"DISK\",\"ARCHIVE\"]}";
+    assert_eq!(show(|out| json::storage_policy(out, &warm)), format!("{{\"BlockStoragePolicy\":{object}}}"));
+    assert_eq!(
+        show(|out| json::storage_policies(out, &[warm, warm])),
+        format!("{{\"BlockStoragePolicies\":{{\"BlockStoragePolicy\":[{object},{object}]}}}}")
+    );
+    let trash = FileStatus { file_type: FileType::Directory, block_size: 0, length: 0, replication: 0, ..status(b"") };
+    assert_eq!(
+        show(|out| json::trash_roots(out, show(|out| json::trash_root(out, &trash, "/user/root/.Trash")).as_bytes())),
+        "{\"Paths\":[{\"blocksize\":0,\"owner\":\"root\",\"path\":\"/user/root/.Trash\",\"length\":0,\"permission\":\"644\",\
+         \"modification_time\":1764500000000,\"isdir\":true,\"block_replication\":0,\"access_time\":1764500000001,\"group\":\"supergroup\"}]}"
+    );
+    assert_eq!(show(|out| json::trash_roots(out, b"")), "{\"Paths\":null}");
+    let cookie = "hadoop.auth=\"u=root&p=root&t=simple&e=5&s=x\"; Path=/; HttpOnly";
+    assert_eq!(surus_webhdfs::auth_cookie("root", 5, "x"), cookie);
+}
+
+#[test]
 fn block_locations() {
     let id =
         DatanodeId { ip_addr: "127.0.0.1".into(), host_name: "h".into(), xfer_port: 9866, ..DatanodeId::default() };

@@ -1,6 +1,7 @@
 //! The HTTP server of the NameNode: WebHDFS, `/jmx`, status pages.
 
 mod beans;
+mod features;
 mod jmx;
 mod pages;
 mod redirect;

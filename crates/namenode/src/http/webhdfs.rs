@@ -1,6 +1,6 @@
 //! WebHDFS: the same operations as the RPC door, as JSON. Source: `NamenodeWebHdfsMethods.java`, Hadoop 3.5.0.
 
-use super::{answer, redirect, set};
+use super::{answer, features, redirect, set};
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::safe_mode::What;
@@ -26,6 +26,11 @@ use tokio::sync::oneshot;
 /// Mode of a new directory where the request names none.
 const DIRECTORY_MODE: FsPermission = FsPermission(0o755);
 
+/// How long Hadoop's authentication cookie holds (`hadoop.http.authentication.token.validity`).
+const COOKIE_LIFE_MS: i64 = 36_000_000;
+/// Nobody reads the cookie back: with simple authentication the name in the query counts. It only has the right look.
+const COOKIE_SIGNATURE: &str = "c3VydXMgcmVhZHMgbm8gY29va2llcyBoZXJlLiAgICA=";
+
 /// What a request comes to.
 enum Answer {
     /// A JSON body.
@@ -40,13 +45,18 @@ enum Answer {
 type Outcome = Result<(Answer, TxId), HdfsError>;
 
 pub async fn serve(core: &Arc<Core>, method: &str, path: &str, query: &str, peer: SocketAddr) -> Response<HttpBody> {
-    match outcome(core, method, path, query, peer).await {
+    let mut response = match outcome(core, method, path, query, peer).await {
         Ok((answer, txid)) => {
             core.durable(txid).await;
             respond(answer)
         }
         Err(error) => respond_error(&error),
+    };
+    if let Some(user) = surus_webhdfs::user_name(query) {
+        let expires_ms = core.clock.now_ms() + COOKIE_LIFE_MS;
+        set(&mut response, "Set-Cookie", &surus_webhdfs::auth_cookie(&user, expires_ms, COOKIE_SIGNATURE));
     }
+    response
 }
 
 fn respond(what: Answer) -> Response<HttpBody> {
@@ -167,7 +177,10 @@ fn read(core: &Core, call: &Call<'_>, request: &Request) -> Result<Answer, HdfsE
             let is_old = matches!(request.operation, Operation::GetBlockLocations { .. });
             return located(core, &namespace, &env, &asked, is_old);
         }
-        other => return Err(not_here(other)),
+        other => match features::read(&namespace, &env, src, other) {
+            Some(result) => return result.map(Answer::Json),
+            None => return Err(not_here(other)),
+        },
     }
     Ok(Answer::Json(out))
 }

@@ -130,7 +130,11 @@ pub(super) fn get_storage_policy(core: &Core, call: &Call<'_>, out: &mut Vec<u8>
     Ok(())
 }
 
-fn storage_policy_of(namespace: &Namespace, env: &surus_namespace::Env<'_>, src: &str) -> Result<u8, HdfsError> {
+pub(crate) fn storage_policy_of(
+    namespace: &Namespace,
+    env: &surus_namespace::Env<'_>,
+    src: &str,
+) -> Result<u8, HdfsError> {
     let path = namespace.resolve(env, src, DirOp::Read)?;
     let handle = namespace.existing(&path, "File/Directory does not exist: ")?;
     namespace.check_path_access(env, &path, FsAction::READ)?;

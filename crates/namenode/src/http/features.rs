@@ -1,0 +1,88 @@
+//! WebHDFS operations on the borders of features: storage policies, trash roots, links, erasure coding of what has none.
+
+use crate::rpc::client::{features, policies};
+use surus_namespace::{Env, Namespace};
+use surus_types::{FileStatus, HdfsError};
+use surus_webhdfs::Operation;
+use surus_webhdfs::json::{self, StoragePolicy};
+
+/// Home directories that GETTRASHROOTS of all users looks into; the namespace is locked meanwhile.
+const TRASH_USERS_MAX: u32 = 10_000;
+
+/// Answers one of these operations; `None`: it is none of them.
+pub fn read(
+    namespace: &Namespace,
+    env: &Env<'_>,
+    src: &str,
+    operation: &Operation,
+) -> Option<Result<Vec<u8>, HdfsError>> {
+    let mut out = Vec::new();
+    let result = match operation {
+        Operation::GetAllStoragePolicy => {
+            json::storage_policies(&mut out, &policies::SUITE.each_ref().map(view));
+            Ok(())
+        }
+        Operation::GetStoragePolicy => features::storage_policy_of(namespace, env, src)
+            .map(|id| json::storage_policy(&mut out, &view(policies::by_id(id)))),
+        Operation::GetEcPolicy => existing(namespace, env, src).map(|()| json::no_policy(&mut out)),
+        Operation::GetLinkTarget => {
+            namespace.get_link_target(env, src).map(|target| json::path(&mut out, &String::from_utf8_lossy(&target)))
+        }
+        Operation::GetTrashRoots { all_users } => {
+            trash_roots(namespace, env, *all_users).map(|entries| json::trash_roots(&mut out, &entries))
+        }
+        _ => return None,
+    };
+    Some(result.map(|()| out))
+}
+
+fn view(policy: &policies::StoragePolicy) -> StoragePolicy<'static> {
+    StoragePolicy {
+        id: policy.id,
+        name: policy.name,
+        storage_types: policy.storage_types,
+        creation_fallbacks: policy.creation_fallbacks,
+        replication_fallbacks: policy.replication_fallbacks,
+        copy_on_create_file: policy.name == "LAZY_PERSIST",
+    }
+}
+
+fn existing(namespace: &Namespace, env: &Env<'_>, src: &str) -> Result<(), HdfsError> {
+    match namespace.get_file_info(env, src, |status| status.is_some())? {
+        true => Ok(()),
+        false => Err(HdfsError::file_not_found(format!("Path not found: {src}"))),
+    }
+}
+
+/// `/user/NAME/.Trash` of the caller or of everybody, where it is there. Source: `FileSystem.getTrashRoots`, Hadoop 3.5.0.
+fn trash_roots(namespace: &Namespace, env: &Env<'_>, all_users: bool) -> Result<Vec<u8>, HdfsError> {
+    const HOMES: &str = "/user";
+    let mut users = Vec::new();
+    if all_users {
+        namespace.get_listing(env, HOMES, b"", false, TRASH_USERS_MAX, |entry| {
+            users.push(String::from_utf8_lossy(entry.status.name).into_owned());
+            true
+        })?;
+    } else {
+        users.push(env.caller.user.to_string());
+    }
+    let mut entries = Vec::new();
+    for user in users {
+        let path = format!("{HOMES}/{user}/.Trash");
+        let put = |status: Option<FileStatus<'_>>| {
+            if let Some(status) = status {
+                if !entries.is_empty() {
+                    entries.push(b',');
+                }
+                json::trash_root(&mut entries, &status, &path);
+            }
+        };
+        match namespace.get_file_info(env, &path, put) {
+            Ok(()) => {}
+            // A home that this caller may not look into has no trash for it.
+            Err(error) if error.class == surus_types::ExceptionClass::AccessControl => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(entries)
+}
