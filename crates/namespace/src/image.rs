@@ -177,7 +177,9 @@ impl core::error::Error for LoadError {}
 pub struct ImageLoader {
     namespace: Namespace,
     loaded: Vec<InodeHandle>,
+    /// Used again for each directory and each file.
     handles: Vec<u32>,
+    blocks: Vec<BlockHandle>,
 }
 
 impl ImageLoader {
@@ -185,7 +187,7 @@ impl ImageLoader {
         let mut namespace = Namespace::new(config);
         namespace.last_inode_id = last_inode_id.max(InodeId::ROOT);
         namespace.blocks.ids = ids;
-        ImageLoader { namespace, loaded: Vec::new(), handles: Vec::new() }
+        ImageLoader { namespace, loaded: Vec::new(), handles: Vec::new(), blocks: Vec::new() }
     }
 
     /// Adds an inode.
@@ -293,7 +295,7 @@ impl ImageLoader {
         namespace.tree.set_layout(handle, layout);
         let mut unfinished = 0;
         let mut length = 0u64;
-        self.handles.clear();
+        self.blocks.clear();
         for (i, &block) in blocks.iter().enumerate() {
             // Source: `FSImageFormatPBINode.loadINodeFile`, Hadoop 3.5.0: the last block of an open file is open.
             let open = under_construction.is_some() && i + 1 == blocks.len();
@@ -305,7 +307,7 @@ impl ImageLoader {
                 .blocks
                 .insert(block, id, layout.replication, state)
                 .ok_or(LoadError::DuplicateBlock(block.id))?;
-            self.handles.push(block_handle.0);
+            self.blocks.push(block_handle);
             length = length.saturating_add(block.num_bytes);
         }
         if let Some((client_name, client_machine)) = under_construction {
@@ -313,8 +315,7 @@ impl ImageLoader {
             namespace.leases.add(&holder, id, namespace.now_ms);
             namespace.tree.set_under_construction(handle, Some(UnderConstruction::new(holder, client_machine.into())));
         }
-        let list: Vec<BlockHandle> = self.handles.iter().map(|&raw| BlockHandle(raw)).collect();
-        namespace.tree.set_blocks(handle, &list);
+        namespace.tree.set_blocks(handle, &self.blocks);
         namespace.tree.set_file_size(handle, length, unfinished);
         Ok(())
     }

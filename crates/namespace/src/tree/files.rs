@@ -3,14 +3,14 @@
 use super::Tree;
 use super::handles::InodeHandle;
 use super::inode::{BlockForm, NO_PARENT, UnderConstruction};
-use super::intern::{FileLayout, Interned};
+use super::intern::FileLayout;
 use crate::blocks::BlockHandle;
 use alloc::sync::Arc;
 
 impl Tree {
     /// Changes a file's layout, and the counters when the replication changes.
     pub fn set_layout(&mut self, handle: InodeHandle, layout: FileLayout) {
-        let at = Interned::file_layout(&mut self.tables.interned, layout);
+        let at = self.intern_layout(layout);
         if self.tables.inodes.get(handle.0).parent == NO_PARENT {
             self.tables.inodes.get_mut(handle.0).layout = at;
             return;

@@ -78,6 +78,9 @@ pub struct Tree {
     by_id: IdIndex,
     free_inodes: Vec<u32>,
     free_directories: Vec<u32>,
+    /// What was interned last: the next inode is usually alike.
+    last_permission: Option<(PermissionStatus, u32)>,
+    last_layout: Option<(FileLayout, u32)>,
 }
 
 impl core::ops::Deref for Tree {
@@ -95,6 +98,8 @@ impl Tree {
             by_id: IdIndex::default(),
             free_inodes: Vec::new(),
             free_directories: Vec::new(),
+            last_permission: None,
+            last_layout: None,
         };
         let new = NewInode { id: InodeId::ROOT, permission: root, modification_time, access_time: 0 };
         let handle = tree.new_inode(&new, b"", InodeKind::Directory);
@@ -307,7 +312,7 @@ impl Tree {
     }
 
     pub fn set_permission_status(&mut self, handle: InodeHandle, status: &PermissionStatus) {
-        let at = Interned::permission_status(&mut self.tables.interned, status);
+        let at = self.intern_permission(status);
         self.tables.inodes.get_mut(handle.0).permission = at;
     }
 
@@ -343,6 +348,28 @@ impl Tree {
         Ok(())
     }
 
+    fn intern_permission(&mut self, status: &PermissionStatus) -> u32 {
+        match &self.last_permission {
+            Some((last, at)) if last == status => *at,
+            _ => {
+                let at = Interned::permission_status(&mut self.tables.interned, status);
+                self.last_permission = Some((status.clone(), at));
+                at
+            }
+        }
+    }
+
+    fn intern_layout(&mut self, layout: FileLayout) -> u32 {
+        match self.last_layout {
+            Some((last, at)) if last == layout => at,
+            _ => {
+                let at = Interned::file_layout(&mut self.tables.interned, layout);
+                self.last_layout = Some((layout, at));
+                at
+            }
+        }
+    }
+
     /// A detached inode.
     fn new_inode(&mut self, new: &NewInode<'_>, name: &[u8], kind: InodeKind) -> InodeHandle {
         let payload = match kind {
@@ -351,6 +378,7 @@ impl Tree {
             }
             _ => 0,
         };
+        let permission = self.intern_permission(new.permission);
         let mut record = InodeRecord {
             id: new.id.0,
             mtime: new.modification_time,
@@ -358,7 +386,7 @@ impl Tree {
             length: 0,
             parent: NO_PARENT,
             name: self.tables.names.insert(name),
-            permission: Interned::permission_status(&mut self.tables.interned, new.permission),
+            permission,
             layout: 0,
             payload: BlockHandle(payload),
             flags: inode::KIND_FREE,
