@@ -15,6 +15,7 @@ use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use surus_conf::Addr;
 use surus_namespace::Namespace;
 use surus_types::{Caller, HdfsError, TxId};
 
@@ -60,9 +61,15 @@ impl Core {
         TxId(self.last_txid.load(Ordering::Relaxed))
     }
 
-    /// `HOST:PORT` of the RPC server, as redirects and `/jmx` name it.
+    /// `HOST:PORT` of the RPC server, as `/jmx` names it.
     pub fn rpc_name(&self) -> String {
         format!("{}:{}", self.host_name, self.rpc_port.load(Ordering::Relaxed))
+    }
+
+    /// The same by the host as the configuration writes it: where redirects send DataNodes back to.
+    pub fn client_address(&self) -> String {
+        let port = self.rpc_port.load(Ordering::Relaxed);
+        Addr { host: self.config.rpc_address.host.clone(), port }.to_string()
     }
 
     /// # Errors

@@ -1,6 +1,7 @@
 //! The NameNode: the shell round `namespace`. RPC services, commit order, parked calls, retry cache, safe mode,
 //! DataNode commands, groups, WebHDFS and the status pages.
 
+mod audit;
 mod call;
 mod callers;
 mod checkpoint;

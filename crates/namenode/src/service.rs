@@ -1,7 +1,8 @@
 //! The RPC door: finds method and caller, keeps at-most-once calls from running twice, and sends, holds or parks what
 //! the handlers answer.
 
-use crate::call::{Call, Done, OwnedCall, Refused, ReplyTo, Run, WriteHandler};
+use crate::audit;
+use crate::call::{Call, Done, Method, OwnedCall, ReadHandler, Refused, ReplyTo, Run, WriteHandler};
 use crate::commit::Waiting;
 use crate::core::Core;
 use crate::parked::PARK_MS_MAX;
@@ -12,7 +13,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use surus_namespace::WaitFor;
 use surus_net::rpc::{ConnectionInfo, Reply, RpcCall, RpcService};
-use surus_types::{Caller, HdfsError, RpcIds, TxId};
+use surus_types::{Caller, ExceptionClass, HdfsError, RpcIds, TxId};
 use surus_wire::rpc::errors;
 
 thread_local! {
@@ -73,7 +74,7 @@ impl RpcService for Service {
 
 /// A call about to be executed.
 struct Execution<'a> {
-    method: &'static crate::call::Method,
+    method: &'static Method,
     caller: Arc<Caller>,
     rpc: RpcIds,
     body: &'a [u8],
@@ -127,9 +128,11 @@ impl Core {
         scratch.clear();
         match execution.method.run {
             Run::Read(handler) => {
-                let Execution { caller, rpc, body, to, .. } = execution;
+                let Execution { method, caller, rpc, body, to, .. } = execution;
                 let call = Call { caller: &caller, rpc: &rpc, body, waited: true };
-                match handler(self, &call, &mut scratch) {
+                let result = handler(self, &call, &mut scratch);
+                self.audit(method, &call, audit::allowed(&result));
+                match result {
                     Ok(()) => to.ok(&scratch),
                     Err(error) => to.error(&error),
                 }
@@ -147,12 +150,14 @@ impl Core {
         }
     }
 
-    fn execute_slow(self: &Arc<Self>, execution: Execution<'_>, handler: crate::call::ReadHandler) {
+    fn execute_slow(self: &Arc<Self>, execution: Execution<'_>, handler: ReadHandler) {
         let (core, owned) = (Arc::clone(self), execution.into_owned());
         self.runtime.spawn_blocking(move || {
             let call = Call { caller: &owned.caller, rpc: &owned.rpc, body: &owned.body, waited: true };
             let mut out = Vec::new();
-            match handler(&core, &call, &mut out) {
+            let result = handler(&core, &call, &mut out);
+            core.audit(owned.method, &call, audit::allowed(&result));
+            match result {
                 Ok(()) => owned.reply.ok_encoded(|buffer| buffer.extend_from_slice(&out)),
                 Err(error) => owned.reply.error(&error),
             }
@@ -163,7 +168,16 @@ impl Core {
         let now_ms = self.clock.monotonic_ms();
         let waited = execution.deadline_ms != 0 && now_ms >= execution.deadline_ms;
         let Execution { caller, rpc, body, .. } = &execution;
-        match handler(self, &Call { caller, rpc, body, waited }, scratch) {
+        let call = Call { caller, rpc, body, waited };
+        let result = handler(self, &call, scratch);
+        let allowed = match &result {
+            // A delete of what is not there counts as refused.
+            Ok(done) => Some(done.keep || execution.method.name != "delete"),
+            Err(Refused::Error(error)) if error.class == ExceptionClass::AccessControl => Some(false),
+            Err(_) => None,
+        };
+        self.audit(execution.method, &call, allowed);
+        match result {
             Ok(done) => self.answer(execution, done, scratch),
             Err(Refused::Error(error)) => self.fail(execution, &error),
             Err(Refused::Park { otherwise, .. }) if waited => self.fail(execution, &otherwise),
@@ -177,6 +191,14 @@ impl Core {
                     self.execute_owned(owned);
                 }
             }
+        }
+    }
+
+    fn audit(&self, method: &Method, call: &Call<'_>, allowed: Option<bool>) {
+        if let Some(allowed) = allowed
+            && audit::is_on()
+        {
+            audit::rpc(self, method.name, call, allowed);
         }
     }
 

@@ -1,6 +1,7 @@
 //! WebHDFS: the same operations as the RPC door, as JSON. Source: `NamenodeWebHdfsMethods.java`, Hadoop 3.5.0.
 
 use super::{answer, features, redirect, set};
+use crate::audit;
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::safe_mode::What;
@@ -86,10 +87,40 @@ async fn outcome(core: &Arc<Core>, method: &str, path: &str, query: &str, peer: 
     let request = surus_webhdfs::parse(Side::NameNode, method, path, query)?;
     let caller = caller(core, &request, peer).await?;
     let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true };
-    match method {
+    let outcome = match method {
         Method::Get => read(core, &call, &request).map(|answer| (answer, TxId(0))),
         _ => write(core, &call, &request),
+    };
+    if audit::is_on()
+        && let Some(allowed) = audit::allowed(&outcome)
+    {
+        log(core, &caller, &request, allowed);
     }
+    outcome
+}
+
+/// The line of the audit log, for the operations that leave one here; those sent to a DataNode come back by RPC.
+fn log(core: &Core, caller: &Caller, request: &Request, allowed: bool) {
+    let (cmd, has_perm) = match &request.operation {
+        Operation::GetFileStatus | Operation::GetFileLinkStatus => ("getfileinfo", false),
+        Operation::ListStatus | Operation::ListStatusBatch { .. } => ("listStatus", false),
+        Operation::GetContentSummary => ("contentSummary", false),
+        Operation::GetQuotaUsage => ("quotaUsage", false),
+        Operation::CheckAccess { .. } => ("checkAccess", false),
+        Operation::Mkdirs { .. } => ("mkdirs", true),
+        Operation::Rename { .. } => ("rename", true),
+        Operation::Delete { .. } => ("delete", false),
+        Operation::SetReplication { .. } => ("setReplication", false),
+        Operation::SetOwner { .. } => ("setOwner", true),
+        Operation::SetPermission { .. } => ("setPermission", true),
+        Operation::SetTimes { .. } => ("setTimes", true),
+        Operation::Truncate { .. } => ("truncate", true),
+        _ => return,
+    };
+    let dst =
+        if let Operation::Rename { destination, .. } = &request.operation { Some(destination.as_str()) } else { None };
+    let event = audit::Event { cmd, src: Some(&request.path), dst, has_perm, allowed, proto: "webhdfs" };
+    audit::log(core, caller, &event);
 }
 
 /// Who asks: `user.name` or the static user, or whom that one may act as.
@@ -116,7 +147,7 @@ async fn caller(core: &Arc<Core>, request: &Request, peer: SocketAddr) -> Result
 
 /// A redirect, or its URL as JSON where the client wants to follow by hand.
 fn send_to(core: &Core, request: &Request, host_port: &str) -> Answer {
-    let location = surus_webhdfs::location(host_port, request, &core.rpc_name());
+    let location = surus_webhdfs::location(host_port, request, &core.client_address());
     if !request.no_redirect {
         return Answer::Redirect(location);
     }

@@ -57,7 +57,7 @@ fn webhdfs_makes_lists_and_redirects() {
 
     let _node = crate::cluster::Words::register(&cluster.rpc(), "dn1");
     let (status, head, _) = http(&address, "PUT", "/webhdfs/v1/f?op=CREATE&user.name=hdfs&overwrite=true");
-    let rpc = cluster.rpc().replace("127.0.0.1", "localhost");
+    let rpc = cluster.rpc();
     let location = format!(
         "location: http://localhost:9864/webhdfs/v1/f?op=CREATE&user.name=hdfs&namenoderpcaddress={rpc}&createflag=&\
          createparent=true&overwrite=true"

@@ -99,7 +99,7 @@ impl Create<'_> {
             return Err(HdfsError::new(
                 ExceptionClass::HadoopIllegalArgument,
                 format!(
-                    "Policy '{}' does not match any enabled erasure coding policies: []. An erasure coding policy can be \
+                    "Policy '{}' does not match any enabled erasure coding policies: [RS-6-3-1024k]. An erasure coding policy can be \
                      enabled by enableErasureCodingPolicy API.",
                     self.ec_policy_name
                 ),

@@ -1,5 +1,6 @@
 //! The data path: opening, writing, closing and reading files, leases, and the recovery of pipelines.
 
+use super::policies;
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::rpc::datanode::put;
@@ -53,6 +54,9 @@ fn put_status(namespace: &Namespace, field: u32, id: InodeId, out: &mut Vec<u8>)
 
 pub(super) fn create(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: CreateRequestProto = call.decode()?;
+    if !request.storage_policy().is_empty() {
+        policies::by_name(request.storage_policy())?;
+    }
     let operation = Create {
         src: &request.src,
         permission: from_proto::permission(&request.masked),

@@ -4,6 +4,7 @@
 mod admin;
 pub(crate) mod features;
 mod files;
+mod listings;
 mod namespace;
 pub mod policies;
 
@@ -33,6 +34,7 @@ pub static METHODS: &[Method] = &[
     method("fsync", Write(files::fsync)),
     method("getAclStatus", Read(features::get_acl_status)),
     method("getAdditionalDatanode", Write(files::get_additional_datanode)),
+    method("getBatchedListing", Read(listings::get_batched_listing)),
     method("getBlockLocations", Read(files::get_block_locations)),
     method("getContentSummary", Read(namespace::get_content_summary)),
     method("getCurrentEditLogTxid", Read(admin::get_current_edit_log_txid)),
@@ -52,7 +54,7 @@ pub static METHODS: &[Method] = &[
     method("getFsStats", Read(admin::get_fs_stats)),
     method("getHAServiceState", Read(features::get_ha_service_state)),
     method("getLinkTarget", Read(namespace::get_link_target)),
-    method("getListing", Read(namespace::get_listing)),
+    method("getListing", Read(listings::get_listing)),
     method("getLocatedFileInfo", Read(files::get_located_file_info)),
     method("getPreferredBlockSize", Read(namespace::get_preferred_block_size)),
     method("getQuotaUsage", Read(namespace::get_quota_usage)),
@@ -65,6 +67,7 @@ pub static METHODS: &[Method] = &[
     method("isFileClosed", Read(namespace::is_file_closed)),
     method("listCorruptFileBlocks", Read(admin::list_corrupt_file_blocks)),
     method("listEncryptionZones", Read(features::list_encryption_zones)),
+    method("listOpenFiles", Read(listings::list_open_files)),
     method("listXAttrs", Read(features::list_xattrs)),
     method("mkdirs", Write(namespace::mkdirs)),
     method("msync", Read(features::msync)),

@@ -1,6 +1,5 @@
 //! Names and statuses: what is where, whose it is, and how it moves.
 
-use super::files::put_part;
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::rpc::datanode::put;
@@ -17,15 +16,15 @@ use surus_proto::hadoop::hdfs::{
     CheckAccessRequestProto, CheckAccessResponseProto, ConcatRequestProto, ConcatResponseProto,
     CreateSymlinkRequestProto, DeleteRequestProto, DeleteResponseProto, GetContentSummaryRequestProto,
     GetContentSummaryResponseProto, GetFileInfoRequestProto, GetFileLinkInfoRequestProto, GetLinkTargetRequestProto,
-    GetLinkTargetResponseProto, GetListingRequestProto, GetPreferredBlockSizeRequestProto,
-    GetPreferredBlockSizeResponseProto, GetQuotaUsageRequestProto, GetQuotaUsageResponseProto,
-    IsFileClosedRequestProto, IsFileClosedResponseProto, MkdirsRequestProto, MkdirsResponseProto, QuotaUsageProto,
-    Rename2RequestProto, Rename2ResponseProto, RenameRequestProto, RenameResponseProto, RenewLeaseRequestProto,
-    RenewLeaseResponseProto, SetOwnerRequestProto, SetOwnerResponseProto, SetPermissionRequestProto,
-    SetPermissionResponseProto, SetTimesRequestProto, SetTimesResponseProto,
+    GetLinkTargetResponseProto, GetPreferredBlockSizeRequestProto, GetPreferredBlockSizeResponseProto,
+    GetQuotaUsageRequestProto, GetQuotaUsageResponseProto, IsFileClosedRequestProto, IsFileClosedResponseProto,
+    MkdirsRequestProto, MkdirsResponseProto, QuotaUsageProto, Rename2RequestProto, Rename2ResponseProto,
+    RenameRequestProto, RenameResponseProto, RenewLeaseRequestProto, RenewLeaseResponseProto, SetOwnerRequestProto,
+    SetOwnerResponseProto, SetPermissionRequestProto, SetPermissionResponseProto, SetTimesRequestProto,
+    SetTimesResponseProto,
 };
 use surus_types::{FsAction, HdfsError};
-use surus_wire::encode::{put_directory_listing, put_file_status};
+use surus_wire::encode::put_file_status;
 use surus_wire::{from_proto, to_proto};
 
 pub(super) fn get_file_info(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
@@ -46,35 +45,6 @@ pub(super) fn get_file_link_info(core: &Core, call: &Call<'_>, out: &mut Vec<u8>
             put_file_status(out, 1, &status);
         }
     })
-}
-
-pub(super) fn get_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: GetListingRequestProto = call.decode()?;
-    let env = core.env(call);
-    let namespace = core.namespace.read();
-    let limit = namespace.config.list_limit;
-    let (located, pool_id) = (request.need_location, core.id.block_pool_id.as_str());
-    let start = out.len();
-    let end = put_directory_listing(out, 1, |listing| {
-        let end = namespace.get_listing(&env, &request.src, &request.start_after, located, limit, |entry| {
-            match entry.inode.filter(|inode| located && inode.is_file()) {
-                None => listing.entry(&entry.status),
-                Some(inode) => {
-                    let file = inode.handle();
-                    let header = namespace.block_locations_header(file);
-                    listing.located_entry(&entry.status, &header, pool_id, |encoder| {
-                        namespace.lend_block_locations(&env, file, 0, u64::MAX, &mut |part| put_part(encoder, part));
-                    });
-                }
-            }
-            true
-        });
-        (end.as_ref().ok().and_then(|end| end.map(|end| end.remaining)).unwrap_or(0), end)
-    })?;
-    if end.is_none() {
-        out.truncate(start);
-    }
-    Ok(())
 }
 
 pub(super) fn mkdirs(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {

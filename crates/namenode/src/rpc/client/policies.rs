@@ -3,6 +3,7 @@
 
 use surus_proto::hadoop::hdfs::{BlockStoragePolicyProto, StorageTypesProto};
 use surus_types::StorageType::{self, Archive, Disk, Nvdimm, Provided, RamDisk, Ssd};
+use surus_types::{ExceptionClass, HdfsError};
 
 /// One policy: which storage types replicas take, and which when those cannot be had.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,17 @@ pub const DEFAULT_ID: u8 = 7;
 pub fn by_id(id: u8) -> &'static StoragePolicy {
     let default = &SUITE[3];
     SUITE.iter().find(|p| p.id == id).unwrap_or(default)
+}
+
+/// The policy of a name in any case.
+///
+/// # Errors
+/// HadoopIllegalArgumentException.
+pub fn by_name(name: &str) -> Result<&'static StoragePolicy, HdfsError> {
+    SUITE.iter().find(|p| p.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
+        let text = format!("Cannot find a block policy with the name {name}");
+        HdfsError::new(ExceptionClass::HadoopIllegalArgument, text)
+    })
 }
 
 impl StoragePolicy {
