@@ -180,6 +180,7 @@ fn rpc_options(conf: &Configuration) -> Result<RpcClientOptions> {
         connect_timeout: conf.get(keys::IPC_CLIENT_CONNECT_TIMEOUT)?,
         call_timeout: (!timeout.is_zero()).then_some(timeout),
         ping_interval: conf.get(keys::IPC_PING_INTERVAL)?,
+        response_length_max: conf.get(keys::IPC_MAXIMUM_RESPONSE_LENGTH)?.unsigned_abs(),
         ..RpcClientOptions::default()
     })
 }

@@ -4,6 +4,7 @@ use crate::store::{StorageLocation, StoreConfig};
 use std::time::Duration;
 use surus_conf::keys::{self, NAMENODE_RPC_PORT};
 use surus_conf::{Addr, ConfError, Configuration};
+use surus_net::rpc::RpcLimits;
 
 /// How long a writer that recovery throws out may take to end.
 /// Source: `dfs.datanode.xceiver.stop.timeout.millis`, Hadoop 3.5.0.
@@ -23,6 +24,7 @@ pub struct DataNodeConfig {
     pub nameservices: Vec<NameserviceConfig>,
     pub xfer_address: Addr,
     pub ipc_address: Addr,
+    pub ipc_limits: RpcLimits,
     pub http_address: Addr,
     /// The name to register under.
     pub host_name: String,
@@ -65,6 +67,7 @@ impl DataNodeConfig {
             nameservices: nameservices(conf)?,
             xfer_address: conf.get(keys::DFS_DATANODE_ADDRESS)?,
             ipc_address: conf.get(keys::DFS_DATANODE_IPC_ADDRESS)?,
+            ipc_limits: RpcLimits::from_conf(conf)?,
             http_address: conf.get(keys::DFS_DATANODE_HTTP_ADDRESS)?,
             host_name: conf.get(keys::DFS_DATANODE_HOSTNAME)?.unwrap_or_else(host_name),
             use_datanode_hostname: conf.get(keys::DFS_DATANODE_USE_DATANODE_HOSTNAME)?,

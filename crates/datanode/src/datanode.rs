@@ -17,7 +17,7 @@ use std::time::Instant;
 use surus_conf::{Addr, ConfError, Configuration};
 use surus_disk::{Disk, RealDisk};
 use surus_net::http::{HttpLimits, HttpServer};
-use surus_net::rpc::{RpcLimits, RpcServer};
+use surus_net::rpc::RpcServer;
 use surus_types::DatanodeId;
 use tokio::runtime::{Builder, Runtime};
 
@@ -125,7 +125,7 @@ impl DataNode {
         let ipc = RpcServer::bind(
             (ipc_address.host.as_str(), ipc_address.port),
             crate::ipc::service(&node, runtime.handle()),
-            RpcLimits::default(),
+            node.config.ipc_limits.clone(),
             runtime.handle(),
         )
         .map_err(|e| taken("dfs.datanode.ipc.address", &ipc_address, e))?;

@@ -90,7 +90,7 @@ impl NameNode {
         core.tick_safe_mode();
         let service = Arc::new(Service(Arc::clone(&core)));
         let bind = &core.config.rpc_bind;
-        let rpc = RpcServer::bind(pair(bind), service, RpcLimits::default(), runtime.handle())
+        let rpc = RpcServer::bind(pair(bind), service, RpcLimits::from_conf(conf)?, runtime.handle())
             .map_err(|error| StartError::Bind { key: "dfs.namenode.rpc-address", address: bind.to_string(), error })?;
         core.rpc_port.store(rpc.local_addr().port(), Ordering::Relaxed);
         let door = Arc::new(HttpDoor(Arc::clone(&core)));

@@ -89,6 +89,8 @@ keys! {
         IPC_MAXIMUM_RESPONSE_LENGTH: Int = "ipc.maximum.response.length", "134217728", range 1..=i32::MAX;
         /// Backlog.
         IPC_SERVER_LISTEN_QUEUE_SIZE: Int = "ipc.server.listen.queue.size", "256", range 1..=65535;
+        /// Connections below which a server leaves idle ones alone.
+        IPC_CLIENT_IDLETHRESHOLD: Int = "ipc.client.idlethreshold", "4000", range 0..=i32::MAX;
         /// 0 unlimited.
         IPC_SERVER_MAX_CONNECTIONS: Int = "ipc.server.max.connections", "0", range 0..=i32::MAX;
         /// Authentication, integrity, privacy (SASL QOP).

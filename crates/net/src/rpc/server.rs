@@ -7,14 +7,13 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
+use surus_conf::{ConfError, Configuration, keys};
 use surus_wire::rpc::session::Negotiation;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// Length of the accept queue: `ipc.server.listen.queue.size` is 256 in Hadoop.
-const LISTEN_BACKLOG: i32 = 256;
 /// Pause after an accept that failed, for lack of file descriptors most often.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -25,6 +24,8 @@ pub struct RpcLimits {
     pub data_length_max: u32,
     /// Connections open at a time (`ipc.server.max.connections`, where 0 is "no limit").
     pub connections_max: usize,
+    /// Length of the accept queue (`ipc.server.listen.queue.size`).
+    pub listen_queue: i32,
     /// Connections below which idle ones are left alone (`ipc.client.idlethreshold`).
     pub idle_threshold: usize,
     /// Silence after which a connection is idle (twice `ipc.client.connection.maxidletime`).
@@ -44,6 +45,7 @@ impl Default for RpcLimits {
         RpcLimits {
             data_length_max: surus_wire::rpc::DATA_LENGTH_MAX,
             connections_max: usize::MAX,
+            listen_queue: 256,
             idle_threshold: 4000,
             idle_timeout: Duration::from_secs(20),
             handshake_timeout: Duration::from_secs(60),
@@ -51,6 +53,28 @@ impl Default for RpcLimits {
             held_calls_max: 65_536,
             offers_tokens: true,
         }
+    }
+}
+
+impl RpcLimits {
+    /// The limits that Hadoop has keys for; the others keep their defaults.
+    ///
+    /// # Errors
+    /// A value that is none.
+    pub fn from_conf(conf: &Configuration) -> Result<Self, ConfError> {
+        let count = |number: i32| usize::try_from(number).unwrap_or(0);
+        Ok(RpcLimits {
+            data_length_max: conf.get(keys::IPC_MAXIMUM_DATA_LENGTH)?.unsigned_abs(),
+            connections_max: match count(conf.get(keys::IPC_SERVER_MAX_CONNECTIONS)?) {
+                0 => usize::MAX,
+                limit => limit,
+            },
+            listen_queue: conf.get(keys::IPC_SERVER_LISTEN_QUEUE_SIZE)?,
+            idle_threshold: count(conf.get(keys::IPC_CLIENT_IDLETHRESHOLD)?),
+            // Twice the client's, so that the client is the one to close. Source: `Server.java`, Hadoop 3.5.0.
+            idle_timeout: 2 * conf.get(keys::IPC_CLIENT_CONNECTION_MAXIDLETIME)?,
+            ..RpcLimits::default()
+        })
     }
 }
 
@@ -102,7 +126,7 @@ impl RpcServer {
         limits: RpcLimits,
         runtime: &Handle,
     ) -> io::Result<Self> {
-        let listener = crate::stream::listen(addr, LISTEN_BACKLOG)?;
+        let listener = crate::stream::listen(addr, limits.listen_queue)?;
         listener.set_nonblocking(true)?;
         let local = listener.local_addr()?;
         let shared = Arc::new(ServerShared {
