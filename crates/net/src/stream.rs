@@ -117,3 +117,19 @@ pub fn send_file(stream: &TcpStream, file: &File, mut offset: u64, len: usize) -
     }
     Ok(())
 }
+
+/// A name or address by which other machines reach this one: `host_name` where it resolves to more than loopback, else the
+/// address of the interface that the default route leaves by. `None`: this machine has neither.
+pub fn reachable_name(host_name: &str) -> Option<String> {
+    use std::net::{Ipv4Addr, UdpSocket};
+    let is_beyond = |ip: std::net::IpAddr| !ip.is_loopback() && !ip.is_unspecified();
+    let resolved = (host_name, 0).to_socket_addrs();
+    if resolved.is_ok_and(|mut addresses| addresses.any(|address| is_beyond(address.ip()))) {
+        return Some(host_name.to_owned());
+    }
+    // Connecting a datagram socket sends nothing: it chooses a route. The address is one kept for documentation (RFC 5737).
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    let own = socket.local_addr().ok()?.ip();
+    is_beyond(own).then(|| own.to_string())
+}

@@ -78,8 +78,9 @@ fn write_site_files(dir: &Path, conf: &Configuration) -> Result<()> {
     let conf_dir = dir.join(CONF);
     RealDisk.create_dir_all(&conf_dir)?;
     let core = [(keys::FS_DEFAULT_FS.name(), conf.get(keys::FS_DEFAULT_FS)?)];
+    let web = super::reachable(conf, conf.get(keys::DFS_NAMENODE_HTTP_ADDRESS)?)?;
     let hdfs = [
-        (keys::DFS_NAMENODE_HTTP_ADDRESS.name(), conf.get(keys::DFS_NAMENODE_HTTP_ADDRESS)?.to_string()),
+        (keys::DFS_NAMENODE_HTTP_ADDRESS.name(), web.to_string()),
         (keys::DFS_REPLICATION.name(), conf.get(keys::DFS_REPLICATION)?.to_string()),
     ];
     write_site_file(&conf_dir.join("core-site.xml"), &core)?;

@@ -98,11 +98,19 @@ fn warn_of_listeners(conf: &Configuration) -> Result<()> {
     Ok(())
 }
 
+/// An address as others write it: in place of a wildcard the host of the file system.
+fn reachable(conf: &Configuration, address: Addr) -> Result<Addr> {
+    if is_wildcard(&address.host) {
+        return Ok(Addr { host: conf.namenode_rpc_address()?.host, port: address.port });
+    }
+    Ok(address)
+}
+
 /// Addresses and three commands to try.
 fn welcome(dir: &Path, conf: &Configuration) -> Result<String> {
     let uri = conf.get(keys::FS_DEFAULT_FS)?;
-    let web = conf.get(keys::DFS_NAMENODE_HTTP_ADDRESS)?;
-    let data = conf.get(keys::DFS_DATANODE_ADDRESS)?;
+    let web = reachable(conf, conf.get(keys::DFS_NAMENODE_HTTP_ADDRESS)?)?;
+    let data = reachable(conf, conf.get(keys::DFS_DATANODE_ADDRESS)?)?;
     // A client finds this file system by itself when it is the default one and no other configuration is in the way.
     let found = conf_files::conf_dir(None).is_some_and(|found| found == dir.join(CONF));
     let fs = if found { String::new() } else { format!(" -fs {uri}") };
@@ -127,7 +135,12 @@ fn configuration(config: Option<&str>, dir: &Path, arguments: &StartArgs) -> Res
     let listen = arguments.listen.as_deref().map(parse_listen).transpose()?;
     let host = listen.as_ref().map_or("127.0.0.1", |a| a.host.as_str());
     let port = listen.as_ref().map_or(keys::NAMENODE_RPC_PORT, |a| a.port);
-    let advertised = if is_wildcard(host) { logging::host_name() } else { host.to_string() };
+    let advertised = if is_wildcard(host) {
+        let name = logging::host_name();
+        surus_net::stream::reachable_name(&name).unwrap_or(name)
+    } else {
+        host.to_string()
+    };
     let bind = |port: u16| Addr { host: host.to_string(), port }.to_string();
     let mut set = |key: &str, value: String| conf.set_if_unset(key, value, SOURCE);
     set(keys::FS_DEFAULT_FS.name(), format!("hdfs://{}", Addr { host: advertised.clone(), port }));
