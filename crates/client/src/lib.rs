@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod admin;
+mod checksum;
 mod client;
 mod config;
 mod datanode;
@@ -31,6 +32,7 @@ mod user;
 mod write;
 
 pub use admin::{DatanodeReportType, SafeModeAction};
+pub use checksum::FileChecksum;
 pub use client::{DfsClient, ServerDefaults};
 pub use config::{ClientConfig, ReadConfig, ReplaceDatanode, ReplacePolicy, RetryConfig, WriteConfig};
 pub use error::{ClientError, Result, io_text};
