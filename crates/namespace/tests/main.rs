@@ -1,10 +1,13 @@
 //! The integration tests of the crate: one binary, a module for each subject.
 
 mod bench;
+mod budget;
 mod cluster;
 mod data_path;
 mod data_path_errors;
 mod errors;
 mod harness;
 mod model;
+mod random_cluster;
+mod safe_mode;
 mod scripts;

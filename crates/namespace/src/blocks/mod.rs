@@ -222,7 +222,8 @@ impl BlockManager {
     }
 
     fn wake(&mut self, event: WaitFor) {
-        if self.woken.last() != Some(&event) {
+        // Nobody waits while the log is replayed.
+        if self.active && self.woken.last() != Some(&event) {
             self.woken.push(event);
         }
     }
