@@ -1,15 +1,27 @@
 //! The whole persistent state as text, in a fixed order: what golden tests and "replay equals live state" compare.
 
-use crate::Namespace;
 use crate::tree::{InodeKind, InodeView};
+use crate::{FrozenImage, Namespace};
 use alloc::string::String;
 use core::fmt::Write;
+use surus_types::InodeId;
 
 impl Namespace {
-    /// One line for the counters, one for each inode in path order, one for each lease.
+    /// One line for the counters, one for each inode (parents first, children in name order), one for each open file.
+    pub fn dump(&self) -> String {
+        let mut out = self.freeze().dump();
+        for (file, holder) in self.leases.open_files(InodeId(0)) {
+            let _ = writeln!(out, "lease {holder} {file}");
+        }
+        out
+    }
+}
+
+impl FrozenImage {
+    /// As [`Namespace::dump`], without the leases.
     pub fn dump(&self) -> String {
         let mut out = String::new();
-        let ids = self.blocks.ids;
+        let ids = self.ids;
         let _ = writeln!(
             out,
             "last inode {} stamp {} v1 {} block {} striped {}",
@@ -19,17 +31,14 @@ impl Namespace {
             ids.last_allocated_block_id,
             ids.last_allocated_striped_block_id,
         );
-        for inode in self.freeze().inodes() {
+        for inode in self.inodes() {
             self.dump_inode(&mut out, inode);
-        }
-        for (file, holder) in self.leases.open_files(surus_types::InodeId(0)) {
-            let _ = writeln!(out, "lease {holder} {file}");
         }
         out
     }
 
     fn dump_inode(&self, out: &mut String, inode: InodeView<'_>) {
-        let path = self.tree.path_of(inode.handle()).unwrap_or_default();
+        let path = self.tables.path_of(inode.handle()).unwrap_or_default();
         let _ = write!(
             out,
             "{path} {} {}:{} {:?} mtime {} atime {}",
@@ -61,15 +70,12 @@ impl Namespace {
                     inode.space_consumed()
                 );
                 for &handle in inode.blocks() {
-                    let info = self.blocks.info(handle);
-                    let _ = write!(
-                        out,
-                        " {}={}/x{}{}",
-                        info.block,
-                        info.block.num_bytes,
-                        info.replication,
-                        if info.owner == inode.id() { "" } else { " WRONG OWNER" }
-                    );
+                    let (block, owner) = (self.block(handle), self.blocks.owner(handle));
+                    let replication = self.blocks.replication(handle);
+                    let _ = write!(out, " {block}={}/x{replication}", block.num_bytes);
+                    if owner != inode.id() {
+                        let _ = write!(out, " of {owner}!");
+                    }
                 }
                 if let Some(writer) = inode.under_construction() {
                     let _ = write!(out, " open by {} at {}", writer.client_name, writer.client_machine);

@@ -14,8 +14,8 @@ use surus_types::{Block, BlockId, InodeId, PermissionStatus};
 /// namespace copy the pages it changes.
 #[derive(Clone)]
 pub struct FrozenImage {
-    tables: Tables,
-    blocks: FrozenBlocks,
+    pub(crate) tables: Tables,
+    pub(crate) blocks: FrozenBlocks,
     pub last_inode_id: InodeId,
     pub ids: BlockIds,
 }

@@ -1,6 +1,7 @@
 //! The integration tests of the crate: one binary, a module for each subject.
 
 mod bench;
+mod big_delete;
 mod budget;
 mod cluster;
 mod data_path;

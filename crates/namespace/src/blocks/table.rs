@@ -147,8 +147,19 @@ pub struct FrozenBlocks {
 
 impl FrozenBlocks {
     pub fn block(&self, handle: BlockHandle) -> Block {
+        self.row(handle).block()
+    }
+    /// The inode the block belongs to.
+    pub fn owner(&self, handle: BlockHandle) -> InodeId {
+        self.row(handle).owner
+    }
+    pub fn replication(&self, handle: BlockHandle) -> u16 {
+        self.row(handle).replication
+    }
+
+    fn row(&self, handle: BlockHandle) -> &Row {
         let index = handle.0 as usize;
-        self.pages[index / ROWS_PER_PAGE][index % ROWS_PER_PAGE].block()
+        &self.pages[index / ROWS_PER_PAGE][index % ROWS_PER_PAGE]
     }
 }
 
