@@ -30,7 +30,7 @@ pub use table::{BlockHandle, BlockState, FrozenBlocks};
 pub use under_construction::{BlockRecovery, ExpectedReplica, OpenBlock};
 
 use crate::plan::WaitFor;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use redundancy::{LowRedundancy, Pending};
 use surus_types::{Block, BlockId, GenerationStamp, InodeId, TxId};
@@ -80,6 +80,8 @@ pub struct BlockManager {
     excess: BTreeMap<BlockHandle, Vec<StorageHandle>>,
     /// Blocks that are not complete: where their replicas are expected, how their recovery stands.
     open: BTreeMap<BlockHandle, OpenBlock>,
+    /// Those of them whose recovery was begun.
+    recovering: BTreeSet<BlockHandle>,
     low: LowRedundancy,
     pending: BTreeMap<BlockHandle, Pending>,
     /// Storages of dead DataNodes whose replicas are still to be taken out, in slices.
@@ -140,6 +142,7 @@ impl BlockManager {
         let row = self.table.row(handle);
         self.num_safe -= u64::from(row.has(table::FLAG_SAFE));
         self.num_complete -= u64::from(row.state().is_complete());
+        self.recovering.remove(&handle);
         if self.open.remove(&handle).is_some() && self.active {
             // A call that waits for it learns that the file is gone.
             self.wake(WaitFor::MinReplication(block.id));

@@ -183,8 +183,18 @@ impl BlockManager {
         }
     }
 
+    /// Files whose block recovery was begun so long ago that it has to be begun anew.
+    pub fn overdue_recoveries(&self, now_monotonic_ms: u64) -> impl Iterator<Item = InodeId> + '_ {
+        let began_by = now_monotonic_ms.checked_sub(self.config.block_recovery_timeout_ms);
+        self.recovering.iter().filter_map(move |handle| {
+            let recovery = self.open.get(handle)?.recovery.as_ref()?;
+            (recovery.started_monotonic_ms <= began_by?).then(|| self.table.row(*handle).owner)
+        })
+    }
+
     /// The block is to be cut: whoever recovers it next brings it to `to`.
     pub(crate) fn prepare_truncate(&mut self, handle: BlockHandle, to: Block) {
+        self.recovering.insert(handle);
         self.table.row_mut(handle).set_state(BlockState::UnderRecovery);
         self.open.entry(handle).or_default().recovery = Some(BlockRecovery {
             id: to.generation_stamp,
@@ -205,6 +215,7 @@ impl BlockManager {
         gate: TxId,
     ) {
         let Some(handle) = self.table.find(id) else { return };
+        self.recovering.insert(handle);
         self.table.row_mut(handle).set_state(BlockState::UnderRecovery);
         let open = self.open.entry(handle).or_default();
         let old = open.recovery.take();
@@ -277,6 +288,7 @@ impl BlockManager {
     /// From committed, or from whatever state in replay, to complete.
     pub(super) fn finish_block(&mut self, handle: BlockHandle) {
         let open = self.open.remove(&handle).unwrap_or_default();
+        self.recovering.remove(&handle);
         self.table.row_mut(handle).set_state(BlockState::Complete);
         self.num_complete += 1;
         if !self.active {

@@ -1,13 +1,13 @@
 //! Leases whose holders have been silent for longer than the hard limit: the NameNode takes them over and recovers their
-//! files by itself. Source: `LeaseManager.checkLeases`, Hadoop 3.5.0.
+//! files by itself. So it does with recoveries that brought no result in time. Source: `LeaseManager.checkLeases`, Hadoop 3.5.0.
 
 use super::recover_lease::Release;
 use crate::Namespace;
 use crate::edit_op::EditOp;
 use crate::plan::{Env, Operation, Plan, Refusal, SoftEffect};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use surus_types::GenerationStamp;
 
 /// Files handled in one plan.
@@ -28,26 +28,28 @@ impl Operation for LeaseExpiry {
         let limit = namespace.blocks.config.lease_hard_limit_ms;
         let holder = internal_holder(env.now_ms);
         let mut next_stamp = namespace.blocks.next_generation_stamp();
-        let expired: Vec<_> = namespace.leases.hard_expired(env.monotonic_ms, limit).collect();
-        for old in expired {
-            for id in namespace.leases.files_of(old) {
-                if plan.reply == FILES_PER_PLAN {
-                    return Ok(plan);
-                }
-                let Some(file) = namespace.tree.get(id) else { continue };
-                let Some(path) = namespace.tree.path_of(file) else { continue };
-                match namespace.plan_release(env, file, &path, Some(&holder)) {
-                    Ok(Release::Closed(ops)) => plan.ops.extend(ops),
-                    Ok(Release::Started { ops, soft }) => {
-                        plan.ops.extend(ops.into_iter().map(|op| with_stamp(op, next_stamp)));
-                        plan.soft.extend(soft.into_iter().map(|effect| effect_with_stamp(effect, next_stamp)));
-                        next_stamp.0 += 1;
-                    }
-                    // Nothing can be done for this one now.
-                    Ok(Release::UnderWay) | Err(_) => continue,
-                }
-                plan.reply += 1;
+        let expired = namespace.leases.hard_expired(env.monotonic_ms, limit);
+        let expired = expired.flat_map(|old| namespace.leases.files_of(old)).map(|id| (id, Some(holder.as_str())));
+        // Hadoop leaves these to the next limit, or to a client that asks again.
+        let overdue = namespace.blocks.overdue_recoveries(env.monotonic_ms).map(|id| (id, None));
+        let mut done = BTreeSet::new();
+        for (id, new_holder) in expired.chain(overdue) {
+            if plan.reply == FILES_PER_PLAN {
+                break;
             }
+            let Some(file) = namespace.tree.get(id).filter(|_| done.insert(id)) else { continue };
+            let Some(path) = namespace.tree.path_of(file) else { continue };
+            match namespace.plan_release(env, file, &path, new_holder) {
+                Ok(Release::Closed(ops)) => plan.ops.extend(ops),
+                Ok(Release::Started { ops, soft }) => {
+                    plan.ops.extend(ops.into_iter().map(|op| with_stamp(op, next_stamp)));
+                    plan.soft.extend(soft.into_iter().map(|effect| effect_with_stamp(effect, next_stamp)));
+                    next_stamp.0 += 1;
+                }
+                // Nothing can be done for this one now.
+                Ok(Release::UnderWay) | Err(_) => continue,
+            }
+            plan.reply += 1;
         }
         Ok(plan)
     }

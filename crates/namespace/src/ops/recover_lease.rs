@@ -171,9 +171,11 @@ impl Namespace {
         }
         let recovery = open.and_then(|o| o.recovery.as_ref());
         let timeout = self.blocks.config.block_recovery_timeout_ms;
-        if recovery
-            .is_some_and(|r| r.primary.is_some() && env.monotonic_ms.saturating_sub(r.started_monotonic_ms) < timeout)
-        {
+        // A primary that died will bring nothing.
+        let is_alive = |primary| self.blocks.datanodes.datanode(primary).alive;
+        if recovery.is_some_and(|r| {
+            r.primary.is_some_and(is_alive) && env.monotonic_ms.saturating_sub(r.started_monotonic_ms) < timeout
+        }) {
             return Ok(Release::UnderWay);
         }
         let recovery_id = self.blocks.next_generation_stamp();
