@@ -71,7 +71,7 @@ fn a_crash_forgets_names_and_content_that_were_not_synced() {
     file.write_all_at(&[2; 1024], 512).unwrap();
     disk.rename(Path::new("/d/f"), Path::new("/d/g")).unwrap();
     let after = disk.crash_clone(CrashMode::Nothing, 0);
-    assert_eq!(after.contents(), [(PathBuf::from("/d/f"), vec![1; 1024])]);
+    assert_eq!(after.contents(), [(PathBuf::from("/d/f"), vec![1; 1024].into())]);
 
     let mut seen = std::collections::BTreeSet::new();
     for seed in 0..500 {

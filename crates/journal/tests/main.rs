@@ -2,6 +2,7 @@
 
 mod common;
 mod crash;
+mod damage;
 mod golden;
 mod lifecycle;
 mod load;

@@ -76,7 +76,7 @@ impl MemDisk {
     }
 
     /// Every path with its content, as readers see it now: what a test compares before and after.
-    pub fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    pub fn contents(&self) -> Vec<(PathBuf, Arc<Vec<u8>>)> {
         self.0.state.lock().contents()
     }
 

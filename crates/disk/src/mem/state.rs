@@ -191,12 +191,12 @@ impl State {
         Space { capacity, available: capacity.saturating_sub(used), used }
     }
 
-    pub fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    pub fn contents(&self) -> Vec<(PathBuf, Arc<Vec<u8>>)> {
         let mut all = Vec::new();
         let mut waiting = vec![(PathBuf::from("/"), ROOT)];
         while let Some((path, id)) = waiting.pop() {
             match &self.nodes[id] {
-                Node::File(file) => all.push((path, file.data.as_ref().clone())),
+                Node::File(file) => all.push((path, Arc::clone(&file.data))),
                 Node::Dir { entries, .. } => waiting.extend(entries.iter().map(|(name, id)| (path.join(name), *id))),
             }
         }
