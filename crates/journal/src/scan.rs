@@ -99,7 +99,7 @@ impl SegmentReader {
     ///
     /// # Errors
     /// The disk's, or damage.
-    pub fn next(&mut self) -> Result<Option<(u64, TxId, EditOp)>, JournalError> {
+    pub fn next_op(&mut self) -> Result<Option<(u64, TxId, EditOp)>, JournalError> {
         if self.end.is_some() {
             return Ok(None);
         }
@@ -128,7 +128,7 @@ impl SegmentReader {
         }
     }
 
-    /// How the segment ended; after `next` gave None.
+    /// How the segment ended; after `next_op` gave None.
     pub fn end(&self) -> Option<&SegmentEnd> {
         self.end.as_ref()
     }

@@ -238,7 +238,7 @@ impl Replay<'_> {
     ) -> Result<(), JournalError> {
         let storage = self.storage;
         let mut reader = SegmentReader::open(&*storage.disk, path, first, storage.info.layout_version)?;
-        while let Some((offset, txid, op)) = reader.next()? {
+        while let Some((offset, txid, op)) = reader.next_op()? {
             if last.is_some_and(|last| txid > last) {
                 return Err(JournalError::damaged(path, offset, txid, DamageKind::RunsOver));
             }

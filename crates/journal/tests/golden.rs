@@ -2,9 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::path::Path;
+use surus_disk::{Disk, MemDisk, OpenMode};
 
 pub const NAME: &[u8] = include_bytes!("data/name-3.5.0.tar.gz");
-pub const AFTER: &[u8] = include_bytes!("data/after-3.5.0.tar.gz");
+/// Saved while files were open; `OPEN_FILES_LIST` says what is in it.
+pub const OPEN_FILES: &[u8] = include_bytes!("data/open-files-3.5.0.tar.gz");
+/// Path, length, open or closed, then each block and its length.
+pub const OPEN_FILES_LIST: &str = include_str!("data/open-files-3.5.0.tsv");
+pub const NAME_3_3: &[u8] = include_bytes!("data/name-3.3.6.tar.gz");
 pub const SYMLINK: &[u8] = include_bytes!("data/symlink-3.5.0.tar.gz");
 
 /// Files of a gzipped tar archive by path. Enough of the format for short names.
@@ -31,4 +37,17 @@ pub fn unpack(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
 /// The edit segments of a golden archive, in order.
 pub fn segments(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
     unpack(archive).into_iter().filter(|(name, _)| name.contains("/edits_")).collect()
+}
+
+/// The name directory of an archive, as `/name`.
+pub fn name_directory(archive: &[u8]) -> MemDisk {
+    let disk = MemDisk::new();
+    disk.create_dir_all(Path::new("/name/current")).unwrap();
+    for (path, bytes) in unpack(archive) {
+        if let Some((_, name)) = path.split_once("/current/") {
+            let file = disk.open(&Path::new("/name/current").join(name), OpenMode::Create).unwrap();
+            file.write_all_at(&bytes, 0).unwrap();
+        }
+    }
+    disk
 }

@@ -4,6 +4,7 @@ mod common;
 mod crash;
 mod damage;
 mod golden;
+mod images;
 mod lifecycle;
 mod load;
 mod ops;

@@ -197,11 +197,9 @@ impl<'a> Loader<'a> {
             return Err(section.error("it holds snapshots, which this version lacks"));
         }
         for name in [SNAPSHOT_DIFF, INODE_REFERENCE] {
-            let (offset, length) = sections.get(name).copied().unwrap_or((0, 0));
-            let mut section = Section::new(self.file, offset, length, codec);
-            let first = section.next().map_err(|e| self.error(name, offset, &e.to_string()))?;
-            if length > 0 && first.is_some() {
-                return Err(self.error(name, offset, "it holds snapshots, which this version lacks"));
+            let mut section = OpenSection::new(self, sections, name, codec)?;
+            if !section.rest()?.is_empty() {
+                return Err(section.error("it holds snapshots, which this version lacks"));
             }
         }
         Ok(())

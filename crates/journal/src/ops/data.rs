@@ -58,6 +58,9 @@ pub fn put_text(out: &mut Vec<u8>, text: &str) {
 pub fn put_bool(out: &mut Vec<u8>, value: bool) {
     out.push(u8::from(value));
 }
+pub fn put_u8(out: &mut Vec<u8>, value: u8) {
+    out.push(value);
+}
 pub fn put_u16(out: &mut Vec<u8>, value: u16) {
     out.extend_from_slice(&value.to_be_bytes());
 }

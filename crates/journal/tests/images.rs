@@ -1,0 +1,186 @@
+//! Images that real NameNodes wrote, and ours.
+
+use crate::common::*;
+use crate::golden;
+use crate::load::MixedLoad;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use surus_disk::{Disk, MemDisk, OpenMode};
+use surus_journal::image::load_image;
+use surus_journal::{JournalError, Loaded, StorageInfo};
+use surus_types::TxId;
+
+fn dirs() -> [PathBuf; 1] {
+    [PathBuf::from("/name")]
+}
+
+fn current(name: &str) -> PathBuf {
+    Path::new("/name/current").join(name)
+}
+
+fn load(disk: &MemDisk) -> Result<Loaded, JournalError> {
+    open(Arc::new(disk.clone()), &dirs())?.load(config(), &mut ())
+}
+
+/// The image of a fresh file system, loaded and saved again, has Java's very bytes.
+#[test]
+fn the_image_of_a_fresh_file_system_is_javas() {
+    for archive in [golden::NAME, golden::OPEN_FILES, golden::SYMLINK] {
+        let disk = golden::name_directory(archive);
+        let java = disk.read(&current("fsimage_0000000000000000000"), 1 << 20).unwrap();
+        let java_md5 = disk.read(&current("fsimage_0000000000000000000.md5"), 1 << 20).unwrap();
+        for entry in disk.list(&current("")).unwrap() {
+            if entry.name != "VERSION" && !entry.name.starts_with("fsimage_0000000000000000000") {
+                disk.remove_file(&current(&entry.name)).unwrap();
+            }
+        }
+        let storage = open(Arc::new(disk.clone()), &dirs()).unwrap();
+        let loaded = storage.load(config(), &mut ()).unwrap();
+        storage.save_namespace(&loaded.namespace.freeze(), TxId(0)).unwrap();
+        assert_eq!(disk.read(&current("fsimage_0000000000000000000"), 1 << 20).unwrap(), java);
+        assert_eq!(disk.read(&current("fsimage_0000000000000000000.md5"), 1 << 20).unwrap(), java_md5);
+    }
+}
+
+/// A NameNode killed with files open: its image, and its edits from the first one on, give the same namespace, which is
+/// what Java listed.
+#[test]
+fn a_directory_with_open_files() {
+    let from_image = load(&golden::name_directory(golden::OPEN_FILES)).unwrap();
+    assert_eq!((from_image.image_txid, from_image.last_txid), (TxId(146), TxId(147)));
+    let disk = golden::name_directory(golden::OPEN_FILES);
+    disk.remove_file(&current("fsimage_0000000000000000146")).unwrap();
+    let from_edits = load(&disk).unwrap();
+    assert_eq!((from_edits.image_txid, from_edits.last_txid), (TxId(0), TxId(147)));
+    assert_eq!(from_image.namespace.dump(), from_edits.namespace.dump());
+
+    let image = from_image.namespace.freeze();
+    let mut listed = 0;
+    for line in golden::OPEN_FILES_LIST.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [path, _length, state, blocks @ ..] = fields.as_slice() else { panic!("{line}") };
+        let handle = from_image.namespace.tree.lookup(path).unwrap_or_else(|| panic!("{path} is missing"));
+        let inode = image.inode(handle);
+        assert_eq!(inode.under_construction().is_some(), *state == "open", "{path}");
+        let found: Vec<String> = inode.blocks().iter().map(|block| image.block(*block).to_string()).collect();
+        let expected: Vec<&str> = blocks.iter().map(|block| block.split(' ').next().unwrap()).collect();
+        assert_eq!(found, expected, "{path}");
+        if *state == "closed" {
+            let total: u64 = blocks.iter().map(|block| block.split(' ').nth(1).unwrap().parse::<u64>().unwrap()).sum();
+            assert_eq!(inode.length(), total, "{path}");
+        }
+        listed += 1;
+    }
+    assert!(listed > 20);
+}
+
+/// Layout -66 of Hadoop 3.3 differs in nothing that is read here.
+#[test]
+fn a_directory_of_hadoop_3_3() {
+    let disk = golden::name_directory(golden::NAME_3_3);
+    // It goes on with OP_SET_ACL, which this version lacks.
+    for name in ["edits_inprogress_0000000000000000011", "seen_txid"] {
+        disk.remove_file(&current(name)).unwrap();
+    }
+    let from_image = load(&disk.kill_clone()).unwrap();
+    disk.remove_file(&current("fsimage_0000000000000000010")).unwrap();
+    let from_edits = load(&disk).unwrap();
+    assert_eq!(from_image.namespace.dump(), from_edits.namespace.dump());
+    assert_eq!(from_image.last_txid, TxId(10));
+}
+
+#[test]
+fn an_image_with_symlinks() {
+    let loaded = load(&golden::name_directory(golden::SYMLINK)).unwrap();
+    assert_eq!(loaded.image_txid, TxId(14));
+    let image = loaded.namespace.freeze();
+    assert_eq!(image.inodes().filter(|inode| !inode.symlink_target().is_empty()).count(), 3);
+}
+
+/// What this version cannot keep is refused by name: a checkpoint without it would lose it.
+#[test]
+fn features_that_are_not_there_yet_are_refused() {
+    let disk = golden::name_directory(golden::NAME);
+    let text = std::str::from_utf8(&disk.read(&current("VERSION"), 1 << 20).unwrap()).map(str::to_owned).unwrap();
+    let info = StorageInfo::parse(&text).unwrap();
+    let md5 = disk.read(&current("fsimage_0000000000000002808.md5"), 1 << 20).unwrap();
+    let mut digest = [0; 16];
+    for (byte, pair) in digest.iter_mut().zip(md5.chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    }
+    let path = current("fsimage_0000000000000002808");
+    let error = load_image(&disk, &path, digest, &info, config()).err().unwrap().to_string();
+    assert!(error.ends_with(", which this version lacks"), "{error}");
+    assert!(error.starts_with("/name/current/fsimage_0000000000000002808: section "), "{error}");
+}
+
+#[test]
+fn our_image_gives_the_namespace_back() {
+    for seed in 0..20 {
+        let disk = MemDisk::new();
+        format_dirs(&disk, &dirs());
+        let mut fs = Running::start(Arc::new(disk.clone()), &dirs()).unwrap();
+        let mut load_ops = MixedLoad::new(seed);
+        for _ in 0..150 {
+            for op in load_ops.step() {
+                fs.run(op);
+            }
+        }
+        let txid = fs.checkpoint().unwrap();
+        let dump = fs.namespace.dump();
+        drop(fs);
+        let loaded = load(&disk).unwrap();
+        assert_eq!(loaded.image_txid, txid);
+        assert_eq!(loaded.namespace.dump(), dump, "seed {seed}");
+    }
+}
+
+/// Sections may be compressed, each for itself; no setting of ours writes them so.
+#[test]
+fn a_compressed_image() {
+    use std::io::Write;
+    use surus_proto::hadoop::hdfs::fsimage::FileSummary;
+    let disk = golden::name_directory(golden::OPEN_FILES);
+    let path = current("fsimage_0000000000000000146");
+    let plain = disk.read(&path, 1 << 20).unwrap();
+    let expected = load(&disk.kill_clone()).unwrap().namespace.dump();
+    let size = u32::from_be_bytes(*plain.last_chunk().unwrap()) as usize;
+    let summary_at = plain.len() - 4 - size;
+    let mut summary: FileSummary =
+        prost::Message::decode_length_delimited(&plain[summary_at..plain.len() - 4]).unwrap();
+    for gzip in [false, true] {
+        let mut image = b"HDFSIMG1".to_vec();
+        summary.codec =
+            Some(format!("org.apache.hadoop.io.compress.{}", if gzip { "GzipCodec" } else { "DefaultCodec" }));
+        let mut sections = summary.sections.clone();
+        for section in &mut sections {
+            let (from, len) = (section.offset() as usize, section.length() as usize);
+            let level = flate2::Compression::default();
+            let packed = if gzip {
+                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
+                encoder.write_all(&plain[from..from + len]).unwrap();
+                encoder.finish().unwrap()
+            } else {
+                let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), level);
+                encoder.write_all(&plain[from..from + len]).unwrap();
+                encoder.finish().unwrap()
+            };
+            (section.offset, section.length) = (Some(image.len() as u64), Some(packed.len() as u64));
+            image.extend_from_slice(&packed);
+        }
+        let packed = FileSummary { sections, ..summary.clone() };
+        let tail = prost::Message::encode_length_delimited_to_vec(&packed);
+        image.extend_from_slice(&tail);
+        image.extend_from_slice(&(tail.len() as u32).to_be_bytes());
+        let disk = disk.kill_clone();
+        disk.open(&path, OpenMode::Create).unwrap().write_all_at(&image, 0).unwrap();
+        let digest = <md5::Md5 as md5::Digest>::digest(&image);
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let md5_file = disk.open(&current("fsimage_0000000000000000146.md5"), OpenMode::Create).unwrap();
+        md5_file.write_all_at(format!("{hex} *fsimage_0000000000000000146\n").as_bytes(), 0).unwrap();
+        let mut notices = Notices::default();
+        let loaded = open(Arc::new(disk.clone()), &dirs()).unwrap().load(config(), &mut notices).unwrap();
+        assert_eq!(notices.0, [""; 0]);
+        assert_eq!((loaded.image_txid, loaded.namespace.dump()), (TxId(146), expected.clone()));
+    }
+}
