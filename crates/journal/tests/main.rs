@@ -3,6 +3,7 @@
 mod common;
 mod crash;
 mod damage;
+mod fuzz;
 mod golden;
 mod images;
 mod lifecycle;

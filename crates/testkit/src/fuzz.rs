@@ -132,7 +132,7 @@ fn edit_segment(data: &[u8]) {
     let path = Path::new("/edits");
     put(&disk, path, data);
     let Ok(mut reader) = SegmentReader::open(&disk, path, TxId(1), LAYOUT_VERSION) else { return };
-    while let Ok(Some(_)) = reader.next() {}
+    while let Ok(Some(_)) = reader.next_op() {}
 }
 
 fn segment_seeds() -> Vec<Vec<u8>> {
