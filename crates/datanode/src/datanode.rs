@@ -182,6 +182,7 @@ impl DataNode {
         self.ipc.stop();
         self.http.stop();
         self.node.workers.stop();
+        self.node.store.unlock();
         if let Some(runtime) = self.runtime.lock().take() {
             runtime.shutdown_background();
         }

@@ -1,6 +1,7 @@
 //! The DataNode's integration tests, one module for each subject.
 
 mod commands;
+mod crash;
 mod fake;
 mod peer;
 mod samples;

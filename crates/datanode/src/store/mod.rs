@@ -195,6 +195,13 @@ impl BlockStore {
         true
     }
 
+    /// Lets other processes have the data directories. Nothing may be written afterwards.
+    pub fn unlock(&self) {
+        for volume in self.volumes.read().iter() {
+            volume.unlock();
+        }
+    }
+
     /// Forgets the replicas of failed volumes. Returns how many there were.
     pub fn drop_failed_replicas(&self) -> usize {
         let failed: Vec<u16> = self.volumes.read().iter().filter(|v| v.is_failed()).map(|v| v.index).collect();

@@ -256,7 +256,17 @@ impl BlockPool {
                 let (volume, _) = self.volume(replica.volume).map_err(io_error)?;
                 volume.num_blocks.fetch_add(1, Ordering::Relaxed);
                 volume.add_used(meta::HEADER_BYTES);
-                Ok(ReplicaWriter::new(self, volume, block.id, open, turn, (data, meta), checksum, block.num_bytes))
+                Ok(ReplicaWriter::new(
+                    self,
+                    volume,
+                    block.id,
+                    open,
+                    turn,
+                    (data, meta),
+                    checksum,
+                    block.num_bytes,
+                    false,
+                ))
             }
             Err(e) => {
                 self.remove_files(block.id, &replica);
@@ -304,13 +314,16 @@ impl BlockPool {
             .map_err(|()| HdfsError::io(format!("Join on writer thread of blk_{id} timed out")))
     }
 
-    /// Moves a replica that `writer` completed into `finalized`. `sync`: data, meta and names are durable on return.
+    /// Moves a replica that `writer` completed into `finalized`. `sync`: data, meta and names are durable on return. They are
+    /// anyway where bytes of the replica had been made durable before: the NameNode will trust no unfinished replica of a
+    /// closed file.
     ///
     /// # Errors
     /// The replica was taken away meanwhile, or the files cannot be moved.
     pub fn finalize(&self, writer: &mut ReplicaWriter, sync: bool) -> Result<Block, HdfsError> {
         let id = writer.id();
         let length = writer.length();
+        let sync = sync || writer.must_last();
         if sync {
             writer.sync().map_err(io_error)?;
         }
@@ -432,7 +445,7 @@ impl BlockPool {
     pub(crate) fn bump_generation_stamp(&self, id: BlockId, new: GenerationStamp) -> Result<(), HdfsError> {
         let replica = self.map.lock().get(&id).cloned().ok_or_else(|| not_found("Replica not found for blk_", id))?;
         let bumped = Replica { generation_stamp: new, ..replica.clone() };
-        self.move_files(id, &replica, &bumped, false).map_err(io_error)?;
+        self.move_files(id, &replica, &bumped, true).map_err(io_error)?;
         if let Some(present) = self.map.lock().get_mut(&id) {
             present.generation_stamp = new;
         }

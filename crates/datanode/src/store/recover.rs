@@ -94,7 +94,8 @@ impl BlockPool {
                 _ => return Err(not_found(format!("Cannot append to an unfinalized replica blk_{id}"))),
             }
         }
-        if let Err(e) = self.move_files(id, replica, &rbw, false) {
+        // The NameNode will ask for the new stamp: the old name must not come back.
+        if let Err(e) = self.move_files(id, replica, &rbw, true) {
             self.map.lock().insert(id, replica.clone());
             return Err(io_error(e));
         }
@@ -118,7 +119,7 @@ impl BlockPool {
         let length = open.progress().bytes_on_disk;
         let last = last_checksum(checksum, length, &*meta).map_err(io_error)?;
         open.set_on_disk(length, last);
-        Ok(ReplicaWriter::new(self, volume, id, open, turn, (data, meta), checksum, size_max))
+        Ok(ReplicaWriter::new(self, volume, id, open, turn, (data, meta), checksum, size_max, true))
     }
 
     /// The common checks of the recoveries. `expected`: the length the replica must have.
@@ -373,8 +374,6 @@ impl BlockPool {
             let data = volume.disk.open(&data, OpenMode::ReadWrite).map_err(io_error)?;
             let meta = volume.disk.open(&meta, OpenMode::ReadWrite).map_err(io_error)?;
             truncate(&volume, &*data, &*meta, on_disk, new_length).map_err(io_error)?;
-            data.sync_data(SyncPoint("datanode.truncate-data")).map_err(io_error)?;
-            meta.sync_data(SyncPoint("datanode.truncate-meta")).map_err(io_error)?;
         }
         let done = Replica {
             generation_stamp: recovery_id,
@@ -427,7 +426,8 @@ fn last_checksum(checksum: Checksum, length: u64, meta: &dyn DiskFile) -> io::Re
     Ok(Some(sum))
 }
 
-/// Cuts both files to `length` and makes the last checksum fit.
+/// Cuts both files to `length`, durably. The last checksum is made to fit first: with it on disk, a crash leaves a replica
+/// of which `length` bytes can be verified, cut or not.
 fn truncate(
     volume: &Volume,
     data: &dyn DiskFile,
@@ -437,12 +437,17 @@ fn truncate(
 ) -> io::Result<Option<[u8; 4]>> {
     let checksum = meta::read_header(meta)?;
     let meta_before = meta.len()?;
-    data.set_len(length)?;
     let last = fix_last_checksum(checksum, data, meta, length)?;
+    meta.sync_data(SyncPoint("datanode.truncate-checksum"))?;
+    data.set_len(length)?;
+    meta.set_len(meta::HEADER_BYTES + checksum.checksums_len(length as usize) as u64)?;
+    data.sync_data(SyncPoint("datanode.truncate-data"))?;
+    meta.sync_data(SyncPoint("datanode.truncate-meta"))?;
     volume.sub_used(old_length.saturating_sub(length) + meta_before.saturating_sub(meta.len()?));
     Ok(last)
 }
 
+/// Writes the checksum of the bytes of the last chunk below `length`.
 fn fix_last_checksum(
     checksum: Checksum,
     data: &dyn DiskFile,
@@ -450,7 +455,6 @@ fn fix_last_checksum(
     length: u64,
 ) -> io::Result<Option<[u8; 4]>> {
     let chunk = u64::from(checksum.bytes_per_checksum());
-    meta.set_len(meta::HEADER_BYTES + length.div_ceil(chunk) * checksum.checksum_size() as u64)?;
     if checksum.checksum_size() == 0 || length.is_multiple_of(chunk) {
         return Ok(None);
     }

@@ -38,6 +38,10 @@ fn parse_name(name: &str) -> Option<(BlockId, Option<GenerationStamp>)> {
 }
 
 impl Found {
+    fn stamp(&self, id: &BlockId) -> GenerationStamp {
+        self.metas.get(id).map_or(NO_GENERATION_STAMP, |(_, stamp, _)| *stamp)
+    }
+
     fn read(&mut self, volume: &Volume, dir: &Path) -> io::Result<()> {
         for entry in volume.disk.list(dir)? {
             let path = dir.join(&entry.name);
@@ -86,7 +90,7 @@ impl BlockPool {
                 Replica { generation_stamp: stamp, num_bytes: *length, volume: volume.index, kind: Kind::Finalized };
             self.add_scanned(*id, replica);
         }
-        for id in rbw.data.keys() {
+        for id in rbw.data.keys().filter(|id| !finalized.data.contains_key(id) || finalized.stamp(id) < rbw.stamp(id)) {
             let Some((_, stamp, meta_length)) = rbw.metas.get(id) else {
                 tracing::warn!("{}: blk_{id} in rbw has no meta file: not served", volume.root.display());
                 continue;

@@ -34,7 +34,7 @@ pub struct Volume {
     /// Read from the kernel by `refresh_space`, never in a heartbeat: a hung disk would hang it.
     space: Mutex<Space>,
     failed: AtomicBool,
-    _lock: Box<dyn LockGuard>,
+    lock: Mutex<Option<Box<dyn LockGuard>>>,
 }
 
 impl std::fmt::Debug for Volume {
@@ -129,7 +129,7 @@ impl Volume {
             space: Mutex::new(space),
             failed: AtomicBool::new(false),
             root,
-            _lock: lock,
+            lock: Mutex::new(Some(lock)),
         })
     }
 
@@ -157,6 +157,9 @@ impl Volume {
         };
         self.disk.create_dir_all(&self.root.join("current"))?;
         self.disk.write_atomically(&self.root.join("current/VERSION"), new.to_text().as_bytes(), &SYNC_VERSION)?;
+        for dir in [Some(&*self.root), self.root.parent()].into_iter().flatten() {
+            self.disk.sync_dir(dir, SyncPoint("datanode.volume-directory"))?;
+        }
         *version = Some(new);
         Ok(())
     }
@@ -209,6 +212,11 @@ impl Volume {
             current,
             root,
         }
+    }
+
+    /// Lets another process have the directory.
+    pub(crate) fn unlock(&self) {
+        self.lock.lock().take();
     }
 
     /// Asks the kernel how much room there is. May hang as long as the disk does.
@@ -282,8 +290,10 @@ impl Volume {
 fn read_version(disk: &dyn Disk, root: &Path) -> io::Result<Option<StorageVersion>> {
     let path = root.join("current/VERSION");
     if !disk.exists(&path)? {
-        let strangers = disk.list(root)?.into_iter().filter(|e| e.name != "in_use.lock").count();
-        if strangers > 0 && disk.exists(&root.join("current"))? {
+        let current = root.join("current");
+        // A start that was cut off leaves an empty `current`; one with content belongs to somebody.
+        let is_fresh = !disk.exists(&current)? || disk.list(&current)?.iter().all(|e| e.name == "VERSION.tmp");
+        if !is_fresh {
             let text = format!("Directory {} is in an inconsistent state: no VERSION in current", root.display());
             return Err(io::Error::other(text));
         }

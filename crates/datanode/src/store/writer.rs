@@ -32,6 +32,12 @@ pub struct ReplicaWriter {
     reserved: u64,
     completed: bool,
     names_synced: bool,
+    /// Bytes of this replica were promised to survive a power cut (hsync, or it was closed once before): closing it must not
+    /// break that, so its last state becomes durable too.
+    must_last: bool,
+    /// Start of the chunk in which the durable bytes end. Its checksum is overwritten in place when the chunk grows, and
+    /// a checksum that reached the disk before its bytes would vouch for nothing.
+    durable_chunk: Option<u64>,
 }
 
 /// Packets that follow one another without a gap, written with one call for data and one for checksums.
@@ -54,6 +60,7 @@ impl ReplicaWriter {
         files: (Box<dyn DiskFile>, Box<dyn DiskFile>),
         checksum: Checksum,
         size_max: u64,
+        reopened: bool,
     ) -> Self {
         let progress = open.progress();
         let reserved = size_max.saturating_sub(progress.bytes_on_disk);
@@ -72,6 +79,8 @@ impl ReplicaWriter {
             reserved,
             completed: false,
             names_synced: false,
+            must_last: reopened,
+            durable_chunk: reopened.then(|| partial_chunk(checksum, progress.bytes_on_disk)).flatten(),
         }
     }
 
@@ -179,6 +188,9 @@ impl ReplicaWriter {
         let sums = if self.checksum.checksum_size() == 0 { &[][..] } else { &sums[..] };
         // Data first: a crash between the two leaves a checksum of fewer bytes, which `verified_length` finds.
         self.data.write_all_at(fresh, on_disk)?;
+        if self.durable_chunk == Some(chunk_start) {
+            self.data.sync_data(SyncPoint("datanode.partial-chunk"))?;
+        }
         self.meta.write_all_at(sums, checksum_offset(self.checksum, chunk_start))?;
         let last = self.partial_checksum(end, sums);
         let replaced = if on_disk == chunk_start { 0 } else { self.checksum.checksum_size() as u64 };
@@ -233,7 +245,14 @@ impl ReplicaWriter {
             }
             self.names_synced = true;
         }
+        self.must_last = true;
+        self.durable_chunk = partial_chunk(self.checksum, self.length);
         Ok(())
+    }
+
+    /// Whether closing must make everything durable.
+    pub(crate) fn must_last(&self) -> bool {
+        self.must_last
     }
 
     /// The replica was finalized or handed on: dropping the writer must not delete it.
@@ -248,6 +267,7 @@ impl ReplicaWriter {
     /// The length changed on disk by truncation.
     pub(crate) fn set_length(&mut self, length: u64, last_checksum: Option<[u8; 4]>) {
         self.grown_to(length, last_checksum);
+        self.durable_chunk = partial_chunk(self.checksum, length);
     }
 
     fn discard_temporary(&self) {
@@ -273,6 +293,12 @@ impl Drop for ReplicaWriter {
             self.discard_temporary();
         }
     }
+}
+
+/// Start of the chunk in which `length` bytes end; `None`: at a chunk's end, or nothing is checked.
+fn partial_chunk(checksum: Checksum, length: u64) -> Option<u64> {
+    let partial = length % u64::from(checksum.bytes_per_checksum());
+    (partial != 0 && checksum.checksum_size() > 0).then_some(length - partial)
 }
 
 fn invalid(text: String) -> io::Error {

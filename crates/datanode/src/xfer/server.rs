@@ -9,7 +9,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use surus_net::stream;
 use surus_proto::hadoop::hdfs::{BlockOpResponseProto, Status};
 use surus_wire::datatransfer::op::parse_op;
@@ -19,6 +19,9 @@ use surus_wire::datatransfer::{Op, OpRequest};
 const LISTEN_BACKLOG: i32 = 128;
 /// Pause after an accept that failed, for lack of file descriptors most often.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long a stop waits for connection threads: a disk that hangs must not keep it for ever.
+const STOP_WAIT_MAX: Duration = Duration::from_secs(5);
+const STOP_POLL: Duration = Duration::from_millis(2);
 /// Connection threads need little stack; thousands of them may exist.
 const STACK_BYTES: usize = 512 << 10;
 
@@ -76,6 +79,11 @@ impl XferServer {
         }
         if let Some(acceptor) = self.acceptor.lock().take() {
             let _ = acceptor.join();
+        }
+        // Whoever was writing must be done before the data directories are given up.
+        let deadline = Instant::now() + STOP_WAIT_MAX;
+        while !self.peers.streams.lock().is_empty() && Instant::now() < deadline {
+            std::thread::sleep(STOP_POLL);
         }
     }
 }

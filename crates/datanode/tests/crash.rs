@@ -1,0 +1,245 @@
+//! Power cuts and failing disks, on the in-memory disk: bytes acknowledged by hsync are there after a crash at any moment,
+//! names and stamps that the NameNode was told of too.
+
+use crate::peer::{content, crc32c};
+use parking_lot::Mutex;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use surus_datanode::store::{
+    Batch, BlockPool, BlockStore, PoolVersion, ReplicaState, ReplicaWriter, StorageLocation, StoreConfig, meta,
+};
+use surus_disk::{CrashMode, Disk, Fault, FaultKind, MemDisk};
+use surus_types::{Block, BlockId, GenerationStamp, StorageType};
+
+const ID: BlockId = BlockId(1_073_741_825);
+const COPY: BlockId = BlockId(1_073_741_999);
+/// Crash clones taken at each change of the disk.
+const CLONES: u64 = 6;
+
+fn open(disk: &MemDisk) -> (BlockStore, Arc<BlockPool>) {
+    let config = StoreConfig {
+        locations: vec![StorageLocation { path: "/data/1".into(), storage_type: StorageType::Disk }],
+        failed_volumes_tolerated: 0,
+        reserved_bytes: 0,
+        stop_timeout: Duration::from_secs(1),
+    };
+    let store = BlockStore::open(Arc::new(disk.clone()), config).unwrap();
+    let version = PoolVersion { namespace_id: 7, pool_id: "BP-1".into(), ctime: 1, layout_version: -57 };
+    let pool = store.open_pool(&version, "CID-1").unwrap();
+    (store, pool)
+}
+
+fn disk() -> MemDisk {
+    let disk = MemDisk::new();
+    disk.create_dir_all(Path::new("/data")).unwrap();
+    disk.sync_dir(Path::new("/"), surus_disk::SyncPoint("test")).unwrap();
+    disk
+}
+
+fn block(stamp: u64) -> Block {
+    Block { id: ID, generation_stamp: GenerationStamp(stamp), num_bytes: 1 << 20 }
+}
+
+fn send(writer: &mut ReplicaWriter, from: u64, to: u64) -> std::io::Result<()> {
+    let data = content(from, to);
+    let mut sums = Vec::new();
+    crc32c().append(&data, &mut sums);
+    let mut batch = Batch::default();
+    writer.write_packet(&mut batch, from, &data, &sums)?;
+    writer.write_batch(&mut batch)
+}
+
+/// What must be there after a crash.
+#[derive(Clone, Copy, Default, Debug)]
+struct Promise {
+    /// 0: nothing yet.
+    stamp: u64,
+    /// Durable bytes, a lower bound.
+    bytes: u64,
+    /// A closed replica: finalized, and of exactly so many bytes.
+    closed: bool,
+    /// A copy named `COPY` of this length exists.
+    copy: Option<u64>,
+}
+
+/// Starts a DataNode on what a crash left and holds it against the promise. `next`: the stamp that may be there already.
+fn check(after: &MemDisk, promise: Promise, next: u64, what: &str) {
+    let (_store, pool) = open(after);
+    if promise.stamp == 0 {
+        return;
+    }
+    let info = pool.lookup(ID).unwrap_or_else(|| panic!("{what}: the replica is gone, {promise:?}"));
+    let stamp = info.block.generation_stamp.0;
+    assert!(stamp == promise.stamp || stamp == next, "{what}: stamp {stamp}, {promise:?}");
+    let length = info.block.num_bytes;
+    assert!(length >= promise.bytes, "{what}: {length} bytes, {promise:?}");
+    if promise.closed && stamp == promise.stamp {
+        assert_eq!((info.state, length), (ReplicaState::Finalized, promise.bytes), "{what}: {promise:?}");
+    }
+    verify(&pool, ID, length, what);
+    if let Some(length) = promise.copy {
+        let copy = pool.lookup(COPY).unwrap_or_else(|| panic!("{what}: the copy is gone"));
+        assert_eq!((copy.state, copy.block.num_bytes), (ReplicaState::Finalized, length), "{what}");
+        verify(&pool, COPY, length, what);
+    }
+}
+
+fn verify(pool: &BlockPool, id: BlockId, length: u64, what: &str) {
+    let reader = pool.open(&Block { id, ..block(0) }).unwrap();
+    let mut bytes = vec![0; length as usize];
+    reader.data.read_exact_at(&mut bytes, 0).unwrap();
+    assert!(bytes == content(0, length), "{what}: other bytes");
+    let meta_file = reader.meta.unwrap_or_else(|| panic!("{what}: no meta file"));
+    assert_eq!(meta::verified_length(&*reader.data, &*meta_file).unwrap().0, length, "{what}");
+}
+
+/// Crashes at every change while `steps` runs, and at its end.
+fn crash_everywhere(steps: impl FnOnce(&MemDisk, &Mutex<(Promise, u64)>)) {
+    let disk = disk();
+    let state = Arc::new(Mutex::new((Promise::default(), 0)));
+    let seen = state.clone();
+    disk.observe(Some(Box::new(move |disk| {
+        let (promise, next) = *seen.lock();
+        let calls = disk.calls();
+        for seed in 0..CLONES {
+            let seed = calls * 1000 + seed;
+            check(&disk.crash_clone(CrashMode::Random, seed), promise, next, &format!("call {calls} seed {seed}"));
+        }
+        check(&disk.crash_clone(CrashMode::Nothing, 0), promise, next, &format!("call {calls}, nothing kept"));
+        check(&disk.kill_clone(), promise, next, &format!("call {calls}, killed"));
+    })));
+    steps(&disk, &state);
+    disk.observe(None);
+    let (promise, next) = *state.lock();
+    check(&disk.crash_clone(CrashMode::Nothing, 0), promise, next, "at the end");
+}
+
+fn promise(state: &Mutex<(Promise, u64)>, stamp: u64, bytes: u64, closed: bool) {
+    state.lock().0 = Promise { stamp, bytes, closed, copy: None };
+}
+
+#[test]
+fn hsync_close_append_close() {
+    crash_everywhere(|disk, state| {
+        let (_store, pool) = open(disk);
+        let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+        send(&mut writer, 0, 1000).unwrap();
+        writer.sync().unwrap();
+        promise(state, 1001, 1000, false);
+        // The chunk grows by hflushes, and is sent again whole.
+        send(&mut writer, 1000, 1010).unwrap();
+        send(&mut writer, 512, 1020).unwrap();
+        send(&mut writer, 512, 3000).unwrap();
+        writer.sync().unwrap();
+        promise(state, 1001, 3000, false);
+        send(&mut writer, 2560, 3200).unwrap();
+        pool.finalize(&mut writer, false).unwrap();
+        drop(writer);
+        promise(state, 1001, 3200, true);
+        state.lock().1 = 1002;
+        let mut writer = pool.append(&block(1001), GenerationStamp(1002), 3200).unwrap();
+        promise(state, 1002, 3200, false);
+        send(&mut writer, 3200, 3300).unwrap();
+        pool.finalize(&mut writer, false).unwrap();
+        promise(state, 1002, 3300, true);
+    });
+}
+
+#[test]
+fn close_with_sync() {
+    crash_everywhere(|disk, state| {
+        let (_store, pool) = open(disk);
+        let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+        send(&mut writer, 0, 700).unwrap();
+        pool.finalize(&mut writer, true).unwrap();
+        promise(state, 1001, 700, true);
+    });
+}
+
+#[test]
+fn recovery_cuts_a_replica() {
+    crash_everywhere(|disk, state| {
+        let (_store, pool) = open(disk);
+        let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+        send(&mut writer, 0, 3000).unwrap();
+        writer.sync().unwrap();
+        drop(writer);
+        promise(state, 1001, 1700, false);
+        state.lock().1 = 1005;
+        let recovery = GenerationStamp(1005);
+        pool.init_recovery(&block(1001), recovery).unwrap().unwrap();
+        pool.update_under_recovery(&block(1001), recovery, ID, 1700).unwrap();
+        promise(state, 1005, 1700, true);
+    });
+}
+
+#[test]
+fn a_pipeline_recovery_cuts_what_was_not_acknowledged() {
+    crash_everywhere(|disk, state| {
+        let (_store, pool) = open(disk);
+        let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+        send(&mut writer, 0, 1700).unwrap();
+        writer.sync().unwrap();
+        writer.open_replica().set_acked(1700);
+        promise(state, 1001, 1700, false);
+        send(&mut writer, 1536, 2600).unwrap();
+        drop(writer);
+        state.lock().1 = 1002;
+        let mut writer = pool.recover_rbw(&block(1001), GenerationStamp(1002), 1700, 2600).unwrap();
+        promise(state, 1002, 1700, false);
+        send(&mut writer, 1700, 1800).unwrap();
+        send(&mut writer, 1536, 2048).unwrap();
+        drop(writer);
+        state.lock().0.bytes = 1700;
+    });
+}
+
+#[test]
+fn copy_on_truncate() {
+    crash_everywhere(|disk, state| {
+        let (_store, pool) = open(disk);
+        let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+        send(&mut writer, 0, 3000).unwrap();
+        pool.finalize(&mut writer, true).unwrap();
+        drop(writer);
+        promise(state, 1001, 3000, true);
+        let recovery = GenerationStamp(1005);
+        pool.init_recovery(&block(1001), recovery).unwrap().unwrap();
+        pool.update_under_recovery(&block(1001), recovery, COPY, 1700).unwrap();
+        state.lock().0.copy = Some(1700);
+    });
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_the_volume_stays() {
+    let disk = disk();
+    let (store, pool) = open(&disk);
+    let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+    send(&mut writer, 0, 1000).unwrap();
+    disk.inject(Fault::all(FaultKind::Write, std::io::ErrorKind::StorageFull));
+    assert_eq!(send(&mut writer, 1000, 1024).unwrap_err().kind(), std::io::ErrorKind::StorageFull);
+    assert!(!store.check_volume(&store.volumes()[0]));
+    disk.clear_faults();
+    // What was not acknowledged is sent again.
+    send(&mut writer, 1000, 1024).unwrap();
+    pool.finalize(&mut writer, false).unwrap();
+    verify(&pool, ID, 1024, "after the disk was full");
+}
+
+#[test]
+fn a_failed_disk_goes_out_of_service() {
+    let disk = disk();
+    let (store, pool) = open(&disk);
+    let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+    disk.inject(Fault::all(FaultKind::AnyChange, std::io::ErrorKind::Other));
+    assert!(send(&mut writer, 0, 1000).is_err());
+    let volume = store.volumes()[0].clone();
+    assert!(store.check_volume(&volume), "taken out now");
+    assert!(!store.check_volume(&volume), "only once");
+    assert_eq!(store.drop_failed_replicas(), 1);
+    assert!(store.too_many_failed());
+    assert_eq!(store.failed_volumes().len(), 1);
+    let error = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).map(|_| ()).unwrap_err();
+    assert_eq!(error.message, "No more available volumes");
+}
