@@ -25,9 +25,9 @@ pub struct Wanted {
     pub subtree: Option<FsAction>,
     /// Directories without children need nothing of `subtree`.
     pub ignore_empty_directories: bool,
-    /// Look at the subtree's directories in name order. Hadoop's content summary does, its other checks take the last
-    /// first; which one a denial names depends on it.
-    pub subtree_in_order: bool,
+    /// Look at the subtree's directories in name order, and at nothing but `subtree`: Hadoop's content summary does. Its
+    /// other checks take the last directory first (which one a denial names depends on it) and obey sticky bits.
+    pub summary: bool,
 }
 
 impl Namespace {
@@ -108,7 +108,7 @@ impl Namespace {
             "Permission denied: user={}, access={}, inode={}",
             env.caller.user,
             action.name(),
-            self.describe(inode),
+            self.describe(inode, inode),
         )))
     }
 
@@ -137,15 +137,26 @@ impl Namespace {
     }
 
     fn check_sticky(&self, env: &Env<'_>, parent: InodeHandle, last: InodeHandle) -> Result<(), HdfsError> {
-        let (parent, inode) = (self.tree.inode(parent), self.tree.inode(last));
+        self.check_sticky_as(env, parent, last, parent)
+    }
+
+    /// `shown`: whose owner and mode the text gives to the parent. Within a subtree Hadoop shows those of its top.
+    fn check_sticky_as(
+        &self,
+        env: &Env<'_>,
+        parent: InodeHandle,
+        last: InodeHandle,
+        shown: InodeHandle,
+    ) -> Result<(), HdfsError> {
+        let (directory, inode) = (self.tree.inode(parent), self.tree.inode(last));
         let user = &env.caller.user;
-        if !parent.permission().is_sticky() || parent.user() == user || inode.user() == user {
+        if !directory.permission().is_sticky() || directory.user() == user || inode.user() == user {
             return Ok(());
         }
         Err(HdfsError::access_control(format!(
             "Permission denied by sticky bit: user={user}, path={}, parent={}",
-            self.describe(inode),
-            self.describe(parent),
+            self.describe(inode, inode),
+            self.describe(directory, self.tree.inode(shown)),
         )))
     }
 
@@ -166,24 +177,29 @@ impl Namespace {
             if directory.child_count() > 0 || !wanted.ignore_empty_directories {
                 self.check_access(env, handle, action)?;
             }
+            if directory.permission().is_sticky() && !wanted.summary && (directory.child_count() > 0) {
+                for child in directory.children(b"") {
+                    self.check_sticky_as(env, handle, child, top)?;
+                }
+            }
             // The counters tell whether there are directories below at all: most hold files only, perhaps a million.
             if directory.counts().directories == 1 {
                 continue;
             }
             let from = open.len();
             open.extend(directory.children(b"").filter(|&child| self.tree.inode(child).is_directory()));
-            if wanted.subtree_in_order {
+            if wanted.summary {
                 open[from..].reverse();
             }
         }
         Ok(())
     }
 
-    /// `"/path":owner:group:drwxr-xr-x`.
-    fn describe(&self, inode: InodeView<'_>) -> String {
+    /// `"/path":owner:group:drwxr-xr-x`: the path of one inode, usually with its own attributes.
+    fn describe(&self, inode: InodeView<'_>, shown: InodeView<'_>) -> String {
         let path = self.tree.path_of(inode.handle()).unwrap_or_else(|| "?".to_string());
-        let kind = if inode.is_directory() { 'd' } else { '-' };
-        format!("\"{path}\":{}:{}:{kind}{}", inode.user(), inode.group(), inode.permission())
+        let kind = if shown.is_directory() { 'd' } else { '-' };
+        format!("\"{path}\":{}:{}:{kind}{}", shown.user(), shown.group(), shown.permission())
     }
 }
 

@@ -85,11 +85,25 @@ struct Walk {
 }
 
 impl Namespace {
-    /// Resolves `src` and checks that the caller may walk there.
+    /// Resolves `src` for reading and checks that the caller may walk there.
     ///
     /// # Errors
-    /// Invalid names, reserved names, an ancestor that is a file, no EXECUTE on an ancestor, a write into a snapshot.
+    /// Reserved names, an ancestor that is a file, no EXECUTE on an ancestor.
     pub fn resolve<'a>(&self, env: &Env<'_>, src: &'a str, op: DirOp) -> Result<Resolved<'a>, HdfsError> {
+        self.resolve_for(env, src, op, "")
+    }
+
+    /// Resolves `src` for `operation`, which is the name that audit logs and refusals of `/.reserved/raw` show.
+    ///
+    /// # Errors
+    /// As [`Namespace::resolve`]; invalid names, a write into a snapshot.
+    pub fn resolve_for<'a>(
+        &self,
+        env: &Env<'_>,
+        src: &'a str,
+        op: DirOp,
+        operation: &'static str,
+    ) -> Result<Resolved<'a>, HdfsError> {
         if op.is_create() && HdfsPath::parse(src).is_err() {
             return Err(HdfsError::new(
                 ExceptionClass::InvalidPath,
@@ -102,7 +116,7 @@ impl Namespace {
         let is_raw = is_reserved_raw(src);
         let path = self.resolve_reserved(src)?;
         if is_raw && !op.is_read() && self.config.permissions_enabled {
-            self.check_superuser(env, &path)?;
+            self.check_superuser(env, operation)?;
         }
         let is_snapshot = path == "/.snapshot" || path.starts_with("/.snapshot/");
         let walk = self.walk(env, &path, op)?;
@@ -247,6 +261,18 @@ pub fn check_path_length(operation: &str, src: &str) -> Result<(), HdfsError> {
         )));
     }
     Ok(())
+}
+
+/// Calls that change one inode refuse the virtual directory by its bare name. Source: `FSDirectory.isExactReservedName`,
+/// Hadoop 3.5.0.
+///
+/// # Errors
+/// `InvalidPathException`.
+pub fn check_not_reserved(src: &str) -> Result<(), HdfsError> {
+    if src != "/.reserved" {
+        return Ok(());
+    }
+    Err(HdfsError::new(ExceptionClass::InvalidPath, format!("Invalid path name {src}")))
 }
 
 /// Whether the path begins with `/.reserved/raw`.

@@ -38,7 +38,7 @@ impl Operation for Append<'_> {
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<AppendReply>, Refusal> {
         namespace.check_safe_mode(env, format_args!("Cannot append to file{}", self.src))?;
-        let path = namespace.resolve(env, self.src, DirOp::Write)?;
+        let path = namespace.resolve_for(env, self.src, DirOp::Write, "append")?;
         if path.last.is_some_and(|last| namespace.tree.inode(last).is_directory()) {
             return Err(HdfsError::new(
                 ExceptionClass::FileAlreadyExists,

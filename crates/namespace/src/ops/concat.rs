@@ -32,7 +32,7 @@ impl Operation for Concat<'_> {
         if self.sources.is_empty() {
             return Err(empty("No sources given").into());
         }
-        let path = namespace.resolve(env, self.target, DirOp::Write)?;
+        let path = namespace.resolve_for(env, self.target, DirOp::Write, "concat")?;
         namespace.check_path_access(env, &path, FsAction::WRITE)?;
         let target = namespace.existing_file(&path)?;
         if namespace.tree.inode(target).is_under_construction() {
@@ -41,7 +41,7 @@ impl Operation for Concat<'_> {
         let mut handles: Vec<InodeHandle> = Vec::with_capacity(self.sources.len());
         let mut sources: Vec<Box<str>> = Vec::with_capacity(self.sources.len());
         for src in self.sources {
-            let source = namespace.resolve(env, src, DirOp::Write)?;
+            let source = namespace.resolve_for(env, src, DirOp::Write, "concat")?;
             handles.push(check_source(namespace, env, &path, target, src, &source)?);
             sources.push(source.path.into());
         }

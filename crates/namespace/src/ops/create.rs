@@ -55,7 +55,7 @@ impl Operation for Create<'_> {
         check_path_length("create", self.src)?;
         self.check_name_and_flags()?;
         namespace.check_safe_mode(env, format_args!("Cannot create file{}", self.src))?;
-        let path = namespace.resolve(env, self.src, DirOp::Create)?;
+        let path = namespace.resolve_for(env, self.src, DirOp::Create, "create")?;
         namespace.check_ancestor_access(env, &path, FsAction::WRITE)?;
         self.check_target(namespace, env, &path)?;
         namespace.verify_replication(&path.path, self.replication, Some(&env.caller.address))?;

@@ -6,7 +6,7 @@ use crate::apply::{Applied, ApplyError};
 use crate::edit_op::EditOp;
 use crate::permission::Wanted;
 use crate::plan::{Env, Operation, Plan, Refusal};
-use crate::resolve::{DirOp, Resolved};
+use crate::resolve::{DirOp, Resolved, check_not_reserved};
 use crate::tree::InodeHandle;
 use alloc::format;
 use alloc::vec::Vec;
@@ -29,10 +29,8 @@ impl Operation for Delete<'_> {
     type Reply = bool;
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<bool>, Refusal> {
-        if self.src == "/.reserved" {
-            return Err(HdfsError::new(ExceptionClass::InvalidPath, format!("Invalid path name {}", self.src)).into());
-        }
-        let path = namespace.resolve(env, self.src, DirOp::WriteLink)?;
+        check_not_reserved(self.src)?;
+        let path = namespace.resolve_for(env, self.src, DirOp::WriteLink, "delete")?;
         namespace.check_permission(
             env,
             &path,

@@ -22,21 +22,22 @@ impl Namespace {
         self.summary(env, &path, handle)
     }
 
-    /// As the content summary, but for a directory with a quota nothing below it is looked at.
+    /// As the content summary, with the checks of other calls on subtrees.
     ///
     /// # Errors
     /// `FileNotFoundException`, `AccessControlException`.
     pub fn get_quota_usage(&self, env: &Env<'_>, src: &str) -> Result<ContentSummary, HdfsError> {
         let path = self.resolve(env, src, DirOp::ReadLink)?;
         let handle = self.existing(&path, "File/Directory does not exist: ")?;
-        if path.is_root() { Ok(self.totals(handle)) } else { self.summary(env, &path, handle) }
+        self.check_permission(env, &path, Wanted { subtree: Some(FsAction::READ_EXECUTE), ..Wanted::default() })?;
+        Ok(self.totals(handle))
     }
 
     fn summary(&self, env: &Env<'_>, path: &Resolved<'_>, handle: InodeHandle) -> Result<ContentSummary, HdfsError> {
         self.check_permission(
             env,
             path,
-            Wanted { subtree: Some(FsAction::READ_EXECUTE), subtree_in_order: true, ..Wanted::default() },
+            Wanted { subtree: Some(FsAction::READ_EXECUTE), summary: true, ..Wanted::default() },
         )?;
         Ok(self.totals(handle))
     }

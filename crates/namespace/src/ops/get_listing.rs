@@ -46,7 +46,7 @@ impl Namespace {
             visit(ListingEntry { status: reserved_status(b"raw", 0o770, &self.config.supergroup), inode: None });
             return Ok(Some(ListingEnd { remaining: 0 }));
         }
-        let Some(path) = self.resolve_for_status(env, src, DirOp::Read)? else { return Ok(None) };
+        let path = self.resolve(env, src, DirOp::Read)?;
         let cookie = self.start_after_name(start_after)?;
         let start_after = cookie.unwrap_or(start_after);
         let is_directory = path.last.is_some_and(|last| self.tree.inode(last).is_directory());

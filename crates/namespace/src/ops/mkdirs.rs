@@ -30,7 +30,7 @@ impl Operation for Mkdirs<'_> {
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<bool>, Refusal> {
         check_path_length("mkdirs", self.src)?;
-        let path = namespace.resolve(env, self.src, DirOp::CreateLink)?;
+        let path = namespace.resolve_for(env, self.src, DirOp::CreateLink, "mkdirs")?;
         if let Some(last) = path.last {
             if namespace.tree.inode(last).is_directory() {
                 return Ok(Plan::read(true));

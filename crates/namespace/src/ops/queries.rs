@@ -17,7 +17,7 @@ impl Namespace {
     pub fn check_access_of(&self, env: &Env<'_>, src: &str, action: FsAction) -> Result<(), HdfsError> {
         let path = self.resolve(env, src, DirOp::Read)?;
         if path.last.is_none() {
-            return Err(HdfsError::file_not_found(format!("Path not found: {src}")));
+            return Err(HdfsError::file_not_found(format!("Path not found: {}", path.path)));
         }
         self.check_path_access(env, &path, action)
     }

@@ -48,7 +48,7 @@ impl Operation for RecoverLease<'_> {
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<bool>, Refusal> {
         namespace.check_safe_mode(env, format_args!("Cannot recover the lease of {}", self.src))?;
-        let path = namespace.resolve(env, self.src, DirOp::Write)?;
+        let path = namespace.resolve_for(env, self.src, DirOp::Write, "recoverLease")?;
         let file = namespace.existing_file(&path)?;
         if !namespace.tree.inode(file).is_under_construction() {
             return Ok(Plan::read(true));

@@ -11,6 +11,9 @@ use alloc::borrow::Cow;
 use alloc::format;
 use surus_types::{ExceptionClass, FsAction, HdfsError, HdfsPath, TxId};
 
+/// Both forms' name in refusals.
+const OPERATION: &str = "rename";
+
 /// The old form: `FileSystem.rename`.
 #[derive(Clone, Copy, Debug)]
 pub struct Rename<'a> {
@@ -31,7 +34,6 @@ impl Operation for Rename<'_> {
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<bool>, Refusal> {
         check_path_length("rename", self.dst)?;
-        check_not_reserved(self.dst)?;
         if HdfsPath::parse(self.dst).is_err() {
             return Err(HdfsError::new(
                 ExceptionClass::InvalidPath,
@@ -39,9 +41,9 @@ impl Operation for Rename<'_> {
             )
             .into());
         }
-        let src = namespace.resolve(env, self.src, DirOp::WriteLink)?;
-        let dst = namespace.resolve(env, self.dst, DirOp::CreateLink)?;
-        let dst = self.target_in_directory(namespace, env, &src, dst)?;
+        let src = namespace.resolve_for(env, self.src, DirOp::WriteLink, OPERATION)?;
+        let dst = namespace.resolve_for(env, self.dst, DirOp::CreateLink, OPERATION)?;
+        let dst = target_in_directory(namespace, &src, dst);
         namespace.check_rename_permissions(env, &src, &dst, false)?;
         namespace.check_source_protected(&src)?;
         if namespace.check_rename_source(&src).is_err() {
@@ -65,24 +67,17 @@ impl Operation for Rename<'_> {
     }
 }
 
-impl Rename<'_> {
-    /// A target that is a directory means: move into it, under the source's name.
-    fn target_in_directory<'d>(
-        &self,
-        namespace: &Namespace,
-        env: &Env<'_>,
-        src: &Resolved<'_>,
-        dst: Resolved<'d>,
-    ) -> Result<Resolved<'d>, HdfsError> {
-        let is_directory = dst.last.is_some_and(|last| namespace.tree.inode(last).is_directory());
-        if !is_directory || src.is_root() {
-            return Ok(dst);
-        }
-        let full = if dst.path == "/" { format!("/{}", src.name()) } else { format!("{}/{}", dst.path, src.name()) };
-        let inner = namespace.resolve(env, &full, DirOp::CreateLink)?;
-        let Resolved { last, ancestor, missing, is_snapshot, is_raw, .. } = inner;
-        Ok(Resolved { path: Cow::Owned(full), last, ancestor, missing, is_snapshot, is_raw })
-    }
+/// A target that is a directory means: move into it, under the source's name.
+fn target_in_directory<'d>(namespace: &Namespace, src: &Resolved<'_>, dst: Resolved<'d>) -> Resolved<'d> {
+    let Some(directory) = dst.last.filter(|&last| namespace.tree.inode(last).is_directory() && !src.is_root()) else {
+        return dst;
+    };
+    let name = src.name();
+    let last = namespace.tree.child(directory, name.as_bytes());
+    let missing = usize::from(last.is_none());
+    let separator = if dst.path == "/" { "" } else { "/" };
+    let path = Cow::Owned(format!("{}{separator}{name}", dst.path));
+    Resolved { path, last, ancestor: directory, missing, ..dst }
 }
 
 impl Operation for Rename2<'_> {
@@ -90,9 +85,8 @@ impl Operation for Rename2<'_> {
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<()>, Refusal> {
         check_path_length("rename", self.dst)?;
-        check_not_reserved(self.dst)?;
-        let src = namespace.resolve(env, self.src, DirOp::WriteLink)?;
-        let dst = namespace.resolve(env, self.dst, DirOp::CreateLink)?;
+        let src = namespace.resolve_for(env, self.src, DirOp::WriteLink, OPERATION)?;
+        let dst = namespace.resolve_for(env, self.dst, DirOp::CreateLink, OPERATION)?;
         namespace.check_rename_permissions(env, &src, &dst, self.options.to_trash)?;
         namespace.check_source_protected(&src)?;
         namespace.check_rename_source(&src)?;
@@ -146,13 +140,6 @@ impl Rename2<'_> {
     }
 }
 
-fn check_not_reserved(dst: &str) -> Result<(), HdfsError> {
-    if dst != "/.reserved" {
-        return Ok(());
-    }
-    Err(HdfsError::new(ExceptionClass::InvalidPath, "Invalid path name Cannot rename to or from /.reserved"))
-}
-
 fn check_not_below(src: &Resolved<'_>, dst: &Resolved<'_>) -> Result<(), HdfsError> {
     let below = dst.path.strip_prefix(&*src.path).is_some_and(|rest| rest.starts_with('/'));
     if !below {
@@ -174,6 +161,8 @@ impl Namespace {
         let wanted =
             Wanted { parent: Some(FsAction::WRITE), subtree, ignore_empty_directories: true, ..Wanted::default() };
         self.check_permission(env, src, wanted)?;
+        // The target may have been extended into a directory that its resolution did not walk through.
+        self.check_ancestor_access(env, dst, FsAction::EXECUTE)?;
         self.check_ancestor_access(env, dst, FsAction::WRITE)
     }
 
@@ -196,6 +185,12 @@ impl Namespace {
 
     /// The new name's limits; a directory does not grow by a rename within it.
     fn verify_rename_limits(&self, src: &Resolved<'_>, dst: &Resolved<'_>) -> Result<(), HdfsError> {
+        if dst.path == "/.reserved" {
+            return Err(HdfsError::new(
+                ExceptionClass::InvalidPath,
+                "Invalid path name Cannot rename to or from /.reserved",
+            ));
+        }
         self.verify_name(dst.parent_path(), dst.name())?;
         if src.parent() != dst.parent() {
             self.verify_directory_items(dst)?;

@@ -6,7 +6,7 @@ use crate::apply::{Applied, ApplyError};
 use crate::edit_op::EditOp;
 use crate::permission::Wanted;
 use crate::plan::{Env, Operation, Plan, Refusal};
-use crate::resolve::DirOp;
+use crate::resolve::{DirOp, check_not_reserved};
 use alloc::format;
 use alloc::sync::Arc;
 use surus_types::{HdfsError, PermissionStatus};
@@ -23,7 +23,8 @@ impl Operation for SetOwner<'_> {
     type Reply = ();
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<()>, Refusal> {
-        let path = namespace.resolve(env, self.src, DirOp::Write)?;
+        check_not_reserved(self.src)?;
+        let path = namespace.resolve_for(env, self.src, DirOp::Write, "setOwner")?;
         namespace.check_permission(env, &path, Wanted { owner: true, ..Wanted::default() })?;
         let handle = namespace.existing(&path, "Directory/File does not exist ")?;
         if namespace.is_checked(env) {

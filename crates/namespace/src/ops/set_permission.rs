@@ -6,7 +6,7 @@ use crate::apply::{Applied, ApplyError};
 use crate::edit_op::EditOp;
 use crate::permission::Wanted;
 use crate::plan::{Env, Operation, Plan, Refusal};
-use crate::resolve::DirOp;
+use crate::resolve::{DirOp, check_not_reserved};
 use surus_types::FsPermission;
 
 /// The request.
@@ -20,7 +20,8 @@ impl Operation for SetPermission<'_> {
     type Reply = ();
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<()>, Refusal> {
-        let path = namespace.resolve(env, self.src, DirOp::Write)?;
+        check_not_reserved(self.src)?;
+        let path = namespace.resolve_for(env, self.src, DirOp::Write, "setPermission")?;
         namespace.check_permission(env, &path, Wanted { owner: true, ..Wanted::default() })?;
         let handle = namespace.existing(&path, "Directory/File does not exist ")?;
         if namespace.tree.inode(handle).permission() == self.permission {

@@ -21,7 +21,7 @@ impl Operation for SetReplication<'_> {
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<bool>, Refusal> {
         namespace.check_safe_mode(env, format_args!("Cannot set replication for {}", self.src))?;
         namespace.verify_replication(self.src, self.replication, None)?;
-        let path = namespace.resolve(env, self.src, DirOp::Write)?;
+        let path = namespace.resolve_for(env, self.src, DirOp::Write, "setReplication")?;
         namespace.check_path_access(env, &path, FsAction::WRITE)?;
         match path.last {
             Some(last) if namespace.tree.inode(last).is_file() => Ok(Plan::one(

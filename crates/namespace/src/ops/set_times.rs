@@ -21,10 +21,10 @@ impl Operation for SetTimes<'_> {
     type Reply = ();
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<()>, Refusal> {
-        let path = namespace.resolve(env, self.src, DirOp::Write)?;
+        let path = namespace.resolve_for(env, self.src, DirOp::Write, "setTimes")?;
         namespace.check_path_access(env, &path, FsAction::WRITE)?;
         if path.last.is_none() {
-            return Err(HdfsError::file_not_found(format!("File/Directory {} does not exist.", self.src)).into());
+            return Err(HdfsError::file_not_found(format!("File/Directory {} does not exist.", path.path)).into());
         }
         if self.modification_time < 0 && self.access_time < 0 {
             return Ok(Plan::read(()));

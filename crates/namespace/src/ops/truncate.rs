@@ -31,7 +31,7 @@ impl Operation for Truncate<'_> {
         let Ok(new_length) = u64::try_from(self.new_length) else {
             return Err(illegal(format!("Cannot truncate to a negative file size: {}.", self.new_length)).into());
         };
-        let path = namespace.resolve(env, self.src, DirOp::Write)?;
+        let path = namespace.resolve_for(env, self.src, DirOp::Write, "truncate")?;
         namespace.check_path_access(env, &path, FsAction::WRITE)?;
         let file = namespace.existing_file(&path)?;
         let inode = namespace.tree.inode(file);

@@ -23,6 +23,9 @@ const FEATURES: u32 = 1 << 3;
 const BLOCKS_ONE: u32 = 1 << 4;
 const BLOCKS_MANY: u32 = 1 << 5;
 
+/// Bit of `HdfsFileStatusProto.Flags`. A root is snapshottable from the start, though with room for no snapshot.
+const SNAPSHOT_ENABLED: u32 = 8;
+
 /// One row. `payload` is what the kind needs: a directory's row in the directory table; a file's only block, or the
 /// reference of its block list.
 #[derive(Clone, Copy, Default)]
@@ -259,7 +262,7 @@ impl<'a> InodeView<'a> {
             inode_id: self.id(),
             children: self.child_count(),
             storage_policy: layout.storage_policy,
-            flags: 0,
+            flags: if self.handle == InodeHandle::ROOT { SNAPSHOT_ENABLED } else { 0 },
         }
     }
 }
