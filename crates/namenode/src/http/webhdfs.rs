@@ -32,10 +32,17 @@ const COOKIE_LIFE_MS: i64 = 36_000_000;
 /// Nobody reads the cookie back: with simple authentication the name in the query counts. It only has the right look.
 const COOKIE_SIGNATURE: &str = "c3VydXMgcmVhZHMgbm8gY29va2llcyBoZXJlLiAgICA=";
 
+/// A directory with more entries left after its first page is streamed.
+const STREAMED_ENTRIES: u32 = 20_000;
+/// Pages that wait for a slow client.
+const STREAMED_PAGES: usize = 4;
+
 /// What a request comes to.
 enum Answer {
     /// A JSON body.
     Json(Vec<u8>),
+    /// JSON under way.
+    Stream(HttpBody),
     /// Nothing to say; with or without a content type, as Hadoop's methods differ.
     Empty { typed: bool },
     /// Go to this URL of a DataNode.
@@ -63,6 +70,7 @@ pub async fn serve(core: &Arc<Core>, method: &str, path: &str, query: &str, peer
 fn respond(what: Answer) -> Response<HttpBody> {
     match what {
         Answer::Json(body) => answer(StatusCode::OK, Some(JSON), body.into()),
+        Answer::Stream(body) => answer(StatusCode::OK, Some(JSON), body),
         Answer::Empty { typed } => answer(StatusCode::OK, typed.then_some(OCTET_STREAM), HttpBody::empty()),
         Answer::Redirect(location) => {
             let mut response = answer(StatusCode::TEMPORARY_REDIRECT, Some(OCTET_STREAM), HttpBody::empty());
@@ -182,7 +190,7 @@ fn read(core: &Core, call: &Call<'_>, request: &Request) -> Result<Answer, HdfsE
         }
         Operation::ListStatus => {
             drop(namespace);
-            list_all(core, call, src, &mut out)?;
+            return list_all(core, call, src);
         }
         Operation::ListStatusBatch { start_after } => {
             drop(namespace);
@@ -277,19 +285,44 @@ fn located(
     Ok(Answer::Json(out))
 }
 
-/// The whole of a directory, page by page: between pages the namespace is unlocked.
-fn list_all(core: &Core, call: &Call<'_>, src: &str, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    Listing::Whole.start(out);
-    let mut start_after = Vec::new();
-    let mut first = true;
-    loop {
-        let (remaining, last) = list_page(core, call, src, &start_after, Listing::Whole, first, out)?;
-        if remaining == 0 {
-            Listing::Whole.end(out, 0);
-            return Ok(());
-        }
-        (start_after, first) = (last, false);
+/// The whole of a directory, page by page: between pages the namespace is unlocked. A large directory's pages leave as
+/// they are made, from a thread of their own.
+fn list_all(core: &Core, call: &Call<'_>, src: &str) -> Result<Answer, HdfsError> {
+    let mut page = Vec::new();
+    Listing::Whole.start(&mut page);
+    let (mut remaining, mut last) = list_page(core, call, src, &[], Listing::Whole, true, &mut page)?;
+    if remaining > STREAMED_ENTRIES {
+        return Ok(Answer::Stream(list_streamed(core, call, src, page, last)));
     }
+    while remaining > 0 {
+        (remaining, last) = list_page(core, call, src, &last, Listing::Whole, false, &mut page)?;
+    }
+    Listing::Whole.end(&mut page, 0);
+    Ok(Answer::Json(page))
+}
+
+/// Pages from `last` on, behind the one given. An error in between can only break the connection off.
+fn list_streamed(core: &Core, call: &Call<'_>, src: &str, first: Vec<u8>, mut last: Vec<u8>) -> HttpBody {
+    let (sender, body) = HttpBody::stream(STREAMED_PAGES, None);
+    let (me, caller, src) = (core.me.clone(), call.caller.clone(), src.to_owned());
+    core.runtime.spawn_blocking(move || {
+        let Some(core) = me.upgrade() else { return };
+        let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true };
+        let (mut page, mut remaining) = (first, 1);
+        while remaining > 0 {
+            if sender.send_blocking(std::mem::take(&mut page).into()).is_err() {
+                return;
+            }
+            match list_page(&core, &call, &src, &last, Listing::Whole, false, &mut page) {
+                Ok(end) => (remaining, last) = end,
+                Err(error) => return sender.fail(std::io::Error::other(error.message)),
+            }
+        }
+        Listing::Whole.end(&mut page, 0);
+        // The client may be gone.
+        let _ = sender.send_blocking(page.into());
+    });
+    body
 }
 
 /// One page; returns what remains and the last name.
@@ -388,8 +421,8 @@ fn write(core: &Core, call: &Call<'_>, request: &Request) -> Outcome {
         }
         Operation::Truncate { new_length } => {
             let new_length = i64::try_from(*new_length).unwrap_or(i64::MAX);
-            // Source: `NamenodeWebHdfsMethods.post` (TRUNCATE), Hadoop 3.5.0: the client's name is the user's.
-            let client_name = format!("DFSClient_{}", call.caller.user);
+            // Source: `NamenodeWebHdfsMethods.post` (TRUNCATE), Hadoop 3.5.0: a client of its own for each request.
+            let client_name = format!("DFSClient_{}", rand::random::<i64>());
             let operation = Truncate { src, new_length, client_name: &client_name };
             let result = core.write_if(call, None, &operation, |_, done| value = *done);
             boolean(result, value)

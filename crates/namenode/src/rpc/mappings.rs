@@ -28,7 +28,7 @@ fn refresh_user_to_groups(core: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-/// Rereads the proxy user keys.
+/// Takes the proxy user keys anew from where the NameNode's owner reads its configuration.
 fn refresh_super_user_groups(core: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     core.reload_proxy_users()?;
     put(out, &RefreshSuperUserGroupsConfigurationResponseProto {});

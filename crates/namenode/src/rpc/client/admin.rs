@@ -185,12 +185,19 @@ pub(super) fn set_safe_mode(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> 
     Ok(())
 }
 
+/// # Errors
+/// Images are saved by order only while nothing changes.
+fn check_in_safe_mode(core: &Core) -> Result<(), HdfsError> {
+    match core.namespace.read().blocks.safe_mode.is_on() {
+        true => Ok(()),
+        false => Err(HdfsError::io("Safe mode should be turned ON in order to create namespace image.")),
+    }
+}
+
 pub(super) fn save_namespace(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: SaveNamespaceRequestProto = call.decode()?;
     call.check_superuser("saveNamespace")?;
-    if !core.namespace.read().blocks.safe_mode.is_on() {
-        return Err(HdfsError::io("Safe mode should be turned ON in order to create namespace image."));
-    }
+    check_in_safe_mode(core)?;
     let saved = core.save_namespace_unless_recent(request.time_window(), request.tx_gap())?;
     put(out, &SaveNamespaceResponseProto { saved: Some(saved) });
     Ok(())
@@ -220,13 +227,14 @@ pub(super) fn upgrade_status(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-pub(super) fn rolling_upgrade(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+pub(super) fn rolling_upgrade(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: RollingUpgradeRequestProto = call.decode()?;
     match request.action() {
         RollingUpgradeActionProto::Query => call.check_superuser("queryRollingUpgrade")?,
         RollingUpgradeActionProto::Finalize => call.check_superuser("finalizeRollingUpgrade")?,
         RollingUpgradeActionProto::Start => {
             call.check_superuser("startRollingUpgrade")?;
+            check_in_safe_mode(core)?;
             let text = "Rolling upgrades are not supported by this NameNode";
             return Err(HdfsError::new(ExceptionClass::UnsupportedOperation, text));
         }

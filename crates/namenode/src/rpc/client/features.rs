@@ -179,3 +179,9 @@ pub(crate) fn no_ha() -> HdfsError {
 pub(super) fn get_ha_service_state(_: &Core, _: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
     Err(no_ha())
 }
+
+pub(super) fn satisfy_storage_policy(_: &Core, _: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let text = "Cannot request to satisfy storage policy when storage policy satisfier feature has been disabled by admin. \
+                Seek for an admin help to enable it or use Mover tool.";
+    Err(HdfsError::new(ExceptionClass::UnsupportedAction, text))
+}

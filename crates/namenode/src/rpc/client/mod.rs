@@ -80,6 +80,7 @@ pub static METHODS: &[Method] = &[
     method("restoreFailedStorage", Read(admin::restore_failed_storage)),
     method("rollEdits", Write(admin::roll_edits)),
     method("rollingUpgrade", Read(admin::rolling_upgrade)),
+    method("satisfyStoragePolicy", Read(features::satisfy_storage_policy)),
     method("saveNamespace", Slow(admin::save_namespace)),
     method("setBalancerBandwidth", Read(admin::set_balancer_bandwidth)),
     method("setOwner", Write(namespace::set_owner)),
