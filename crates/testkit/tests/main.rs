@@ -5,6 +5,7 @@ mod failures;
 mod fuzz;
 mod names;
 mod restart;
+mod webhdfs;
 
 use surus_client::{CreateOptions, DfsClient};
 
