@@ -92,6 +92,10 @@ fn verify(pool: &BlockPool, id: BlockId, length: u64, what: &str) {
     assert!(bytes == content(0, length), "{what}: other bytes");
     let meta_file = reader.meta.unwrap_or_else(|| panic!("{what}: no meta file"));
     assert_eq!(meta::verified_length(&*reader.data, &*meta_file).unwrap().0, length, "{what}");
+    if reader.info.state == ReplicaState::Finalized {
+        let sums = crc32c().checksums_len(length as usize) as u64;
+        assert_eq!(meta_file.len().unwrap(), meta::HEADER_BYTES + sums, "{what}: length of the meta file");
+    }
 }
 
 /// Crashes at every change while `steps` runs, and at its end.
