@@ -55,8 +55,11 @@ fn download(http: &Arc<Http>, request: &Request) -> Answer {
     result.unwrap_or_else(|e| Answer::client_error(&e))
 }
 
-fn checksum(_client: &DfsClient, path: &str) -> Result<Answer, ClientError> {
-    Err(ClientError::io(format!("{path}: file checksums are not served by this DataNode yet")))
+fn checksum(client: &DfsClient, path: &str) -> Result<Answer, ClientError> {
+    let checksum = client.file_checksum(path)?;
+    let mut body = Vec::with_capacity(256);
+    surus_webhdfs::json::file_checksum(&mut body, &checksum.algorithm, &checksum.bytes);
+    Ok(Answer::json(body))
 }
 
 /// Where the bytes of an OPEN come from.
