@@ -10,9 +10,9 @@ use surus_proto::hadoop::hdfs as proto;
 use surus_wire::datatransfer::op::put_op;
 use surus_wire::datatransfer::{ChecksumType, CompositeCrc, Op, md5};
 
-/// What Hadoop gives for an empty file: of no blocks, as if the checksum were CRC32.
-const EMPTY_MD5: [u8; 16] =
-    [0x70, 0xbc, 0x8f, 0x4b, 0x72, 0xa8, 0x69, 0x21, 0x46, 0x8b, 0xf8, 0xe8, 0x44, 0x1d, 0xce, 0x51];
+/// Hadoop digests its whole output buffer, which begins with this many bytes and doubles, with the zeros behind what was
+/// written. Source: `DataOutputBuffer.java`, Hadoop 3.5.0.
+const BUFFER_LEN: usize = 32;
 
 /// Equal files written with equal settings have equal ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +79,14 @@ impl DfsClient {
                 algorithm: format!("COMPOSITE-{}", shape.map_or("CRC32C", |s| s.crc_type.name())),
                 bytes: crcs.map_or(0, CompositeCrc::crc).to_be_bytes().to_vec(),
             },
-            (false, None) => md5_of(0, 0, "CRC32", EMPTY_MD5),
-            (false, Some(s)) => md5_of(s.bytes_per_crc, s.crc_per_block, s.crc_type.name(), md5(&md5s)),
+            (false, None) => {
+                pad(&mut md5s);
+                md5_of(0, 0, "CRC32", md5(&md5s))
+            }
+            (false, Some(s)) => {
+                pad(&mut md5s);
+                md5_of(s.bytes_per_crc, s.crc_per_block, s.crc_type.name(), md5(&md5s))
+            }
         })
     }
 
@@ -105,6 +111,11 @@ impl DfsClient {
         }
         Err(last_error)
     }
+}
+
+/// Fills up with zeros to the length that Hadoop's buffer has.
+fn pad(md5s: &mut Vec<u8>) {
+    md5s.resize(md5s.len().next_power_of_two().max(BUFFER_LEN), 0);
 }
 
 fn md5_of(bytes_per_crc: u32, crc_per_block: u64, crc_type: &str, md5: [u8; 16]) -> FileChecksum {
@@ -157,8 +168,11 @@ mod tests {
 
     #[test]
     fn the_checksum_of_an_empty_file_is_hadoops() {
-        let empty = md5_of(0, 0, "CRC32", EMPTY_MD5);
+        let mut none = Vec::new();
+        pad(&mut none);
+        let empty = md5_of(0, 0, "CRC32", md5(&none));
         assert_eq!(empty.algorithm, "MD5-of-0MD5-of-0CRC32");
-        assert_eq!(empty.bytes.len(), 28);
+        let hex: String = empty.bytes.iter().map(|b| format!("{b:02x}")).collect();
+        assert_eq!(hex, "00000000000000000000000070bc8f4b72a86921468bf8e8441dce51");
     }
 }

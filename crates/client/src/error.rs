@@ -22,6 +22,8 @@ pub enum ClientError {
     UnknownHost(String),
     /// A configuration value is missing or wrong.
     Config(ConfError),
+    /// The caller asked for something that cannot be: Java's IllegalArgumentException.
+    Illegal(String),
     /// Anything else, in words.
     Io(String),
 }
@@ -84,7 +86,7 @@ impl fmt::Display for ClientError {
         match self {
             ClientError::Remote { class, message } => write!(f, "{class}: {message}"),
             ClientError::Rpc(error) => rpc_text(error, f),
-            ClientError::Security(text) | ClientError::Io(text) => f.write_str(text),
+            ClientError::Security(text) | ClientError::Illegal(text) | ClientError::Io(text) => f.write_str(text),
             ClientError::UnknownHost(host) => write!(f, "java.net.UnknownHostException: {host}"),
             ClientError::Config(error) => error.fmt(f),
         }

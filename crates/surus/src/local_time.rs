@@ -33,6 +33,22 @@ pub fn local_time(ms: i64) -> LocalTime {
     }
 }
 
+/// Abbreviation of the time zone at that moment: `UTC`, `CET`.
+pub fn zone_name(ms: i64) -> String {
+    let seconds: libc::time_t = ms.div_euclid(1000);
+    // SAFETY: localtime_r reads one integer and writes one struct tm, both ours; tm_zone is null or points to a
+    // zero-terminated name that the C library keeps for the life of the process.
+    unsafe {
+        let mut tm: libc::tm = std::mem::zeroed();
+        libc::localtime_r(&seconds, &mut tm);
+        if tm.tm_zone.is_null() {
+            "UTC".into()
+        } else {
+            std::ffi::CStr::from_ptr(tm.tm_zone).to_string_lossy().into_owned()
+        }
+    }
+}
+
 /// Milliseconds since 1970, now.
 pub fn now_ms() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

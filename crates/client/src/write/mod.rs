@@ -74,7 +74,7 @@ impl DfsClient {
         let replication = options.replication.unwrap_or(config.write.replication);
         let settings = block_settings(self, replication, options.lazy_persist)?;
         if !block_size.is_multiple_of(u64::from(settings.checksum.bytes_per_checksum())) {
-            return Err(ClientError::io(format!(
+            return Err(ClientError::Illegal(format!(
                 "Invalid values: dfs.bytes-per-checksum (={}) must divide block size (={block_size}).",
                 settings.checksum.bytes_per_checksum()
             )));

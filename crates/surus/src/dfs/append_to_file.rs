@@ -9,7 +9,7 @@ use super::shell::Shell;
 use std::io::Read;
 use surus_client::CreateOptions;
 
-const FORMAT: CommandFormat = CommandFormat::new(1, usize::MAX, &["n"]);
+const FORMAT: CommandFormat = CommandFormat::new(0, usize::MAX, &["n"]);
 
 pub fn run(shell: &mut Shell<'_>, arguments: &[String]) -> Result<()> {
     let options = FORMAT.parse(arguments)?;

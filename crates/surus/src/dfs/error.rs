@@ -57,7 +57,7 @@ impl ShellError {
 impl From<ClientError> for ShellError {
     fn from(error: ClientError) -> Self {
         match &error {
-            ClientError::UnknownHost(_) => ShellError::Illegal(error.to_string()),
+            ClientError::UnknownHost(_) | ClientError::Illegal(_) => ShellError::Illegal(error.to_string()),
             _ if error.is(ExceptionClass::FileNotFound) => ShellError::NotFound(error.message()),
             _ => ShellError::Message(error.message()),
         }

@@ -327,6 +327,11 @@ impl PathData {
         let uri = PathUri::parse(text);
         let working_dir = fs.working_dir();
         let mut found: Vec<FileStatus> = Vec::new();
+        if let Some(bad) = uri.path.split('/').find(|component| component.contains(':')) {
+            return Err(ShellError::Illegal(format!(
+                "java.net.URISyntaxException: Relative path in absolute URI: {bad}"
+            )));
+        }
         let mut has_pattern = false;
         for flat in expand_slashes(uri.path) {
             has_pattern |= glob_one(fs, &normalize(&flat, &working_dir), &mut found)?;
@@ -338,7 +343,7 @@ impl PathData {
             (Some("file"), _) => format!("file://{}", stat.path),
             (Some(scheme), _) => match uri.authority {
                 Some(authority) => format!("{scheme}://{authority}{}", stat.path),
-                None => format!("{scheme}:{}", stat.path),
+                None => format!("{scheme}://{}", stat.path),
             },
             (None, true) => stat.path.clone(),
             (None, false) => relativize(&working_dir, &stat.path, stat.is_dir),

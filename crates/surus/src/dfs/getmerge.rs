@@ -56,35 +56,34 @@ impl Command for Merge {
     }
 }
 
-/// The paths of `-concat`: the target first.
-struct Concat {
-    paths: Vec<PathData>,
-}
+/// Paths that are only expanded.
+struct Paths;
 
 pub fn concat(shell: &mut Shell<'_>, arguments: &[String]) -> Result<()> {
     let options = CONCAT.parse(arguments)?;
-    let mut concat = Concat { paths: Vec::new() };
-    let items = expand_all(&mut concat, shell, &options.arguments)?;
-    process_items(&mut concat, shell, items)?;
-    if shell.errors > 0 {
-        return Ok(());
-    }
-    if concat.paths.len() < 3 {
+    let mut items = expand_all(&mut Paths, shell, &options.arguments)?;
+    if items.len() < 3 {
         return Err(ShellError::Message(
             "The number of source paths is less than 2. <target path> <src path> <src path> ...".into(),
         ));
     }
-    let target = concat.paths.remove(0);
-    let sources: Vec<String> = concat.paths.into_iter().map(|item| item.path).collect();
+    let is_file = |item: &PathData| item.exists() && !item.is_dir();
+    let target = items.remove(0);
+    if !is_file(&target) {
+        return Err(ShellError::NotFound(format!("Target path {} does not exist or is not file.", target.qualified())));
+    }
+    if let Some(bad) = items.iter().find(|item| !is_file(item)) {
+        return Err(ShellError::NotFound(format!("{} does not exist or is not file.", bad.qualified())));
+    }
+    let sources: Vec<String> = items.into_iter().map(|item| item.path).collect();
     match target.fs.client() {
         Some(client) => Ok(client.concat(&target.path, &sources)?),
         None => Err(ShellError::Message(format!("Dest filesystem '{}' doesn't support concat", target.fs.uri()))),
     }
 }
 
-impl Command for Concat {
-    fn path(&mut self, _: &mut Shell<'_>, item: &PathData) -> Result<()> {
-        self.paths.push(item.clone());
+impl Command for Paths {
+    fn path(&mut self, _: &mut Shell<'_>, _: &PathData) -> Result<()> {
         Ok(())
     }
 }

@@ -28,7 +28,7 @@ fn status_of(path: &str, metadata: &fs::Metadata) -> FileStatus {
         path: path.to_string(),
         is_dir,
         symlink: None,
-        length: if is_dir { 0 } else { metadata.len() },
+        length: metadata.len(),
         permission: FsPermission::from_wire(metadata.mode()),
         owner: name("/etc/passwd", metadata.uid()),
         group: name("/etc/group", metadata.gid()),

@@ -67,16 +67,17 @@ impl Ls {
 
     fn sort(&self, items: &mut [PathData]) {
         let length = |item: &PathData| item.stat.as_ref().map_or(0, |s| s.length);
-        if self.by_time {
-            items.sort_by(|a, b| self.time(b).cmp(&self.time(a)).then_with(|| a.path.cmp(&b.path)));
-        } else if self.by_size {
-            items.sort_by(|a, b| length(b).cmp(&length(a)).then_with(|| a.path.cmp(&b.path)));
-        } else {
-            items.sort_by(|a, b| a.path.cmp(&b.path));
-        }
-        if self.reverse {
-            items.reverse();
-        }
+        items.sort_by(|a, b| {
+            // What is equal stays in the order of the listing, also in reverse.
+            let order = if self.by_time {
+                self.time(b).cmp(&self.time(a))
+            } else if self.by_size {
+                length(b).cmp(&length(a))
+            } else {
+                a.path.cmp(&b.path)
+            };
+            if self.reverse { order.reverse() } else { order }
+        });
     }
 
     fn widen(&mut self, items: &[PathData]) {
@@ -185,7 +186,7 @@ impl Command for Ls {
         line.push_str(if widths.owner > 0 { " " } else { "" });
         let _ = write!(line, "{:<gw$}", stat.group, gw = widths.group);
         line.push_str(if widths.group > 0 { " " } else { "" });
-        if self.ec_policy {
+        if self.ec_policy && widths.ec_policy > 0 {
             let _ = write!(line, "{:<ew$} ", Self::policy_of(item)?, ew = widths.ec_policy);
         }
         let _ = write!(

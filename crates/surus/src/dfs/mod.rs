@@ -36,6 +36,8 @@ use error::{Result, ShellError};
 use shell::Shell;
 use surus_conf::Configuration;
 
+pub use show::days_from_civil;
+
 /// Wrong command line, unknown command: -1, which a shell sees as 255.
 const ILLEGAL: i32 = -1;
 
@@ -69,6 +71,7 @@ fn finish(shell: &mut Shell<'_>, name: &str, done: Result<()>) -> i32 {
             for line in text.lines() {
                 eprintln!("-{name}: {line}");
             }
+            eprint!("{}", usage::all());
             if let Some(row) = usage::find(name) {
                 eprint!("{}", usage::one(row));
             }

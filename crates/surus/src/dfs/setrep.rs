@@ -25,7 +25,10 @@ pub fn run(shell: &mut Shell<'_>, arguments: &[String]) -> Result<()> {
     let text = paths.remove(0);
     let replication: i16 = text.parse().map_err(|_| {
         shell.warn("Illegal replication, a positive integer expected");
-        ShellError::Illegal(format!("For input string: \"{text}\""))
+        ShellError::Illegal(match text.parse::<i32>() {
+            Ok(_) => format!("Value out of range. Value:\"{text}\" Radix:10"),
+            Err(_) => format!("For input string: \"{text}\""),
+        })
     })?;
     if replication < 1 {
         return Err(ShellError::Illegal("replication must be >= 1".into()));
