@@ -10,12 +10,14 @@ pub fn http_address(id: &DatanodeId) -> String {
     format!("{}:{}", id.host_name, id.info_port)
 }
 
-/// Whether the client asked not to be sent to this DataNode: by host name, address, or either with the transfer port.
+/// Whether no client is to be sent to this DataNode: it has no HTTP server, or the client does not want it, by host name,
+/// address, or either with the transfer port.
 fn is_excluded(id: &DatanodeId, excluded: &[String]) -> bool {
-    excluded.iter().any(|name| match name.rsplit_once(':') {
-        Some((host, port)) => (host == id.host_name || host == id.ip_addr) && port.parse() == Ok(id.xfer_port),
-        None => *name == id.host_name || *name == id.ip_addr,
-    })
+    id.info_port == 0
+        || excluded.iter().any(|name| match name.rsplit_once(':') {
+            Some((host, port)) => (host == id.host_name || host == id.ip_addr) && port.parse() == Ok(id.xfer_port),
+            None => *name == id.host_name || *name == id.ip_addr,
+        })
 }
 
 /// A DataNode to write a new file to: the client's own, else any.
