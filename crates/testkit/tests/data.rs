@@ -1,6 +1,6 @@
 //! Files written, read, appended to and cut, with one DataNode and with three.
 
-use crate::{content, read, small_blocks, write};
+use crate::{content, read, same, small_blocks, write};
 use std::io::Write;
 use surus_client::CreateOptions;
 use surus_testkit::Cluster;
@@ -12,7 +12,7 @@ fn files_of_all_sizes_come_back() {
     for length in [0, 1, 511, 512, 513, 4096, 65_535, 65_536, 65_537, 200_000, 1_000_000] {
         let path = format!("/f{length}");
         write(&client, &path, &content(length, length), &small_blocks());
-        assert_eq!(read(&client, &path), content(length, length), "{length}");
+        same(&read(&client, &path), &content(length, length));
         assert_eq!(client.file_status(&path).unwrap().length, length as u64);
     }
     let mut reader = client.open("/f200000").unwrap();
@@ -26,7 +26,7 @@ fn three_replicas_are_written_and_counted() {
     let cluster = Cluster::with_datanodes(3).start();
     let client = cluster.client();
     write(&client, "/d/three", &content(3, 300_000), &small_blocks());
-    assert_eq!(read(&client, "/d/three"), content(3, 300_000));
+    same(&read(&client, "/d/three"), &content(3, 300_000));
     let summary = client.get_content_summary("/d").unwrap();
     assert_eq!(
         (summary.length, summary.file_count, summary.directory_count, summary.space_consumed),
@@ -52,7 +52,7 @@ fn append_goes_on_in_the_last_block_and_in_a_new_one() {
         writer.write_all(&whole[done..done + more]).unwrap();
         writer.close().unwrap();
         done += more;
-        assert_eq!(read(&client, "/a"), whole[..done], "after {done}");
+        same(&read(&client, "/a"), &whole[..done]);
     }
 }
 
@@ -66,10 +66,10 @@ fn a_reader_sees_what_is_flushed() {
         let start = writer.position() as usize;
         writer.write_all(&whole[start..end]).unwrap();
         writer.hflush().unwrap();
-        assert_eq!(read(&cluster.client(), "/open"), whole[..end], "{end}");
+        same(&read(&cluster.client(), "/open"), &whole[..end]);
     }
     writer.close().unwrap();
-    assert_eq!(read(&client, "/open"), whole);
+    same(&read(&client, "/open"), &whole);
 }
 
 #[test]
@@ -79,11 +79,11 @@ fn truncate_and_replication() {
     write(&client, "/t", &content(1, 150_000), &small_blocks());
     // At a block's end nothing is left to do; inside one the block is recovered.
     assert!(client.truncate("/t", 131_072).unwrap());
-    assert_eq!(read(&client, "/t"), content(1, 131_072));
+    same(&read(&client, "/t"), &content(1, 131_072));
     if !client.truncate("/t", 100_001).unwrap() {
         cluster.wait("the truncated block", || client.is_file_closed("/t").unwrap());
     }
-    assert_eq!(read(&client, "/t"), content(1, 100_001));
+    same(&read(&client, "/t"), &content(1, 100_001));
     assert!(client.set_replication("/t", 1).unwrap());
     cluster.wait("the excess replicas to go", || {
         let blocks = client.get_block_locations("/t", 0, u64::MAX / 2).unwrap();
@@ -94,7 +94,7 @@ fn truncate_and_replication() {
         let blocks = client.get_block_locations("/t", 0, u64::MAX / 2).unwrap();
         blocks.blocks.iter().all(|b| b.locs.len() == 2)
     });
-    assert_eq!(read(&client, "/t"), content(1, 100_001));
+    same(&read(&client, "/t"), &content(1, 100_001));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn many_writers_at_once() {
                 for i in 0..20 {
                     let path = format!("/many/{thread}/{i}");
                     write(&client, &path, &content(thread * 100 + i, 5000 + i), &CreateOptions::default());
-                    assert_eq!(read(&client, &path), content(thread * 100 + i, 5000 + i));
+                    same(&read(&client, &path), &content(thread * 100 + i, 5000 + i));
                 }
             });
         }

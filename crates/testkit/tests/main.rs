@@ -27,6 +27,13 @@ fn read(client: &DfsClient, path: &str) -> Vec<u8> {
     data
 }
 
+/// Compares files without printing them.
+#[track_caller]
+fn same(found: &[u8], want: &[u8]) {
+    let first = found.iter().zip(want).position(|(a, b)| a != b);
+    assert!(found == want, "{} bytes, not {}; the first that differs: {first:?}", found.len(), want.len());
+}
+
 /// Small blocks, so that small files have several.
 fn small_blocks() -> CreateOptions {
     CreateOptions { block_size: Some(64 * 1024), ..CreateOptions::default() }

@@ -1,6 +1,6 @@
 //! What is there after the daemons were stopped and started.
 
-use crate::{content, read, small_blocks, write};
+use crate::{content, read, same, small_blocks, write};
 use std::io::Write;
 use surus_client::CreateOptions;
 use surus_testkit::Cluster;
@@ -26,7 +26,7 @@ fn everything_is_there_after_a_restart() {
         cluster.restart_namenode();
         let client = cluster.client();
         assert_eq!(client.list_status("/a").unwrap(), before, "round {round}");
-        assert_eq!(read(&client, "/a/g"), content(1, 150_000));
+        same(&read(&client, "/a/g"), &content(1, 150_000));
     }
     for datanode in 0..2 {
         cluster.stop_datanode(datanode);
@@ -36,7 +36,7 @@ fn everything_is_there_after_a_restart() {
         let blocks = cluster.client().get_block_locations("/a/g", 0, u64::MAX / 2).unwrap();
         blocks.blocks.iter().all(|b| !b.locs.is_empty())
     });
-    assert_eq!(read(&cluster.client(), "/a/g"), content(1, 150_000));
+    same(&read(&cluster.client(), "/a/g"), &content(1, 150_000));
 }
 
 #[test]
@@ -54,11 +54,11 @@ fn an_open_file_keeps_what_was_flushed() {
     drop(writer);
     let other = cluster.client();
     cluster.wait("the lease to be recovered", || other.recover_lease("/open").unwrap());
-    assert_eq!(read(&other, "/open"), data);
+    same(&read(&other, "/open"), &data);
     let mut writer = other.append("/open", false).unwrap();
     writer.write_all(b"more").unwrap();
     writer.close().unwrap();
-    assert_eq!(read(&other, "/open"), [&data[..], b"more"].concat());
+    same(&read(&other, "/open"), &[&data[..], b"more"].concat());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! WebHDFS over real sockets: two-step writes, chunked bodies, `Expect: 100-continue`, HEAD, odd names, errors.
 
-use crate::{content, read};
+use crate::{content, read, same};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -81,12 +81,12 @@ fn write_append_and_read() {
     let created = put(&cluster, "PUT", &format!("/w/f?op=CREATE&blocksize=65536&{user}"), &length(&data), &data);
     assert_eq!((created.status, created.body.len()), (201, 0), "{}", created.text());
     assert!(created.header("Location").unwrap().ends_with("/w/f"), "{}", created.head);
-    assert_eq!(read(&cluster.client(), "/w/f"), data);
+    same(&read(&cluster.client(), "/w/f"), &data);
     let more = content(12, 70_000);
     let appended = put(&cluster, "POST", &format!("/w/f?op=APPEND&{user}"), &length(&more), &more);
     assert_eq!(appended.status, 200, "{}", appended.text());
     let whole = [&data[..], &more].concat();
-    assert_eq!(read(&cluster.client(), "/w/f"), whole);
+    same(&read(&cluster.client(), "/w/f"), &whole);
     for (query, want) in [
         ("", &whole[..]),
         ("&offset=65530&length=20", &whole[65_530..65_550]),
@@ -114,11 +114,11 @@ fn chunked_bodies_and_expect_continue() {
     let body = b"5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\n\r\n";
     let answer = put(&cluster, "PUT", "/c?op=CREATE&user.name=root", chunked, body);
     assert_eq!(answer.status, 201, "{}", answer.text());
-    assert_eq!(read(&cluster.client(), "/c"), b"hello, world");
+    same(&read(&cluster.client(), "/c"), b"hello, world");
     let expect = "Content-Length: 5\r\nExpect: 100-continue\r\n";
     let answer = put(&cluster, "PUT", "/e?op=CREATE&user.name=root", expect, b"hello");
     assert_eq!(answer.status, 201, "{}", answer.text());
-    assert_eq!(read(&cluster.client(), "/e"), b"hello");
+    same(&read(&cluster.client(), "/e"), b"hello");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn odd_names_survive_the_redirect() {
             name.as_bytes(),
         );
         assert_eq!(answer.status, 201, "{name}: {}", answer.text());
-        assert_eq!(read(&cluster.client(), &format!("/odd/{name}")), name.as_bytes());
+        same(&read(&cluster.client(), &format!("/odd/{name}")), name.as_bytes());
     }
     let listing = web(&cluster, "GET", "/odd?op=LISTSTATUS&user.name=root");
     assert_eq!(listing.header("Content-Type"), Some("application/json"));
