@@ -66,7 +66,10 @@ pub fn path_below_prefix(path: &str) -> Option<&str> {
 pub fn parse(side: Side, method: Method, path: &str, query: &str) -> Result<Request, HdfsError> {
     let rest =
         path_below_prefix(path).ok_or_else(|| HdfsError::file_not_found(format!("{path} is not below {PREFIX}")))?;
-    let path = url::decode_path(if rest.is_empty() { "/" } else { rest });
+    let mut path = url::decode_path(if rest.is_empty() { "/" } else { rest });
+    if path.len() > 1 && path.ends_with('/') {
+        path.pop();
+    }
     let params = Params::new(side, query);
     let operation = match side {
         Side::NameNode => {
@@ -175,7 +178,7 @@ fn namenode_operation(method: Method, name: &str, params: &Params) -> Result<Ope
             unmasked: params.permission("unmaskedpermission")?,
         },
         "RENAME" => Operation::Rename {
-            destination: params.required("destination", name)?.to_string(),
+            destination: url::normalize(params.required("destination", name)?),
             options: params.rename_options()?,
         },
         "SETREPLICATION" => Operation::SetReplication { replication: params.replication()? },

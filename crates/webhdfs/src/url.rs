@@ -57,3 +57,19 @@ pub(crate) fn encode_path(path: &str) -> impl std::fmt::Display {
 pub(crate) fn encode_value(value: &str) -> impl std::fmt::Display {
     utf8_percent_encode(value, VALUE)
 }
+
+/// What Java's `new Path(path)` makes of an absolute path: no double slashes, no slash at the end, `.` and `..` resolved; a `..`
+/// above the root stays. Source: `Path.java`, Hadoop 3.5.0; seen on 3.5.0 with `destination`.
+pub(crate) fn normalize(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." if kept.last().is_some_and(|last| *last != "..") => {
+                kept.pop();
+            }
+            other => kept.push(other),
+        }
+    }
+    format!("/{}", kept.join("/"))
+}

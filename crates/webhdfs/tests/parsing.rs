@@ -43,7 +43,7 @@ fn odd_names_in_paths() {
         ("/webhdfs/v1/a%20b+c=d;e%3Bf%25g%2Bh", "/a b+c=d;e;f%g+h"),
         ("/webhdfs/v1/%E4%BD%A0/%F0%9F%98%80", "/你/😀"),
         ("/webhdfs/v1/home//b", "/home//b"),
-        ("/webhdfs/v1/a%2Fb/", "/a/b/"),
+        ("/webhdfs/v1/a%2Fb/", "/a/b"),
         ("/webhdfs/v1/%FF%zz", "/\u{fffd}%zz"),
     ];
     for (url, want) in cases {
@@ -108,6 +108,10 @@ fn defaults() {
     assert_eq!(put("op=SETTIMES"), Operation::SetTimes { modification_time_ms: -1, access_time_ms: -1 });
     let rename = |options| Operation::Rename { destination: "/b".into(), options };
     assert_eq!(put("op=RENAME&destination=/b"), rename(None));
+    for (given, want) in [("//a//b/", "/a/b"), ("/a/b/../c/.", "/a/c"), ("/../a", "/../a"), ("/", "/")] {
+        let operation = put(&format!("op=RENAME&destination={given}"));
+        assert_eq!(operation, Operation::Rename { destination: want.into(), options: None }, "{given}");
+    }
     let overwrite = RenameOptions { overwrite: true, to_trash: false };
     assert_eq!(put("op=RENAME&destination=/b&renameoptions=OVERWRITE"), rename(Some(overwrite)));
     assert_eq!(put("op=SETXATTR&xattr.name=user.a&flag=CREATE"), Operation::Unsupported("SETXATTR"));
