@@ -44,3 +44,14 @@ fn the_manual_names_every_key() {
         assert!(manual.contains(&format!("  {} (", row.name)), "{}", row.name);
     }
 }
+
+/// `UPDATE=1 cargo test -p surus-conf` writes the page anew.
+#[test]
+fn the_page_in_docs_is_the_tables() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, keys::manual_markdown()).unwrap();
+    }
+    let page = std::fs::read_to_string(path).unwrap();
+    assert!(page == keys::manual_markdown(), "docs/configuration.md is not the table's: UPDATE=1 writes it");
+}

@@ -157,3 +157,29 @@ pub fn manual() -> String {
     }
     out
 }
+
+/// The same as Markdown: docs/configuration.md.
+pub fn manual_markdown() -> String {
+    let mut out = String::from(
+        "# Configuration keys\n\nEvery key that Surus reads, made from the table in crates/conf (`surus keys` prints the same). Types, defaults and \
+         names are Hadoop 3.5.0's;\nother keys of a site file are ignored. Times take a suffix (ns, us, ms, s, m, h, d), sizes too (k, m, g, t, p, e); `${...}` is \
+         expanded.\n",
+    );
+    let mut section = "";
+    for row in ALL {
+        if row.section != section {
+            section = row.section;
+            out.push_str(&format!("\n## {section}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"));
+        }
+        let default = if row.default.is_empty() { String::new() } else { format!("`{}`", row.default) };
+        let mut meaning = row.doc.trim().to_string();
+        if !row.choices.is_empty() {
+            meaning.push_str(&format!(" One of {}.", row.choices.join(", ")));
+        }
+        if !row.old_names.is_empty() {
+            meaning.push_str(&format!(" Old name: {}.", row.old_names.join(", ")));
+        }
+        out.push_str(&format!("| {} | {} | {default} | {} |\n", row.name, row.kind, meaning.replace('|', "\\|")));
+    }
+    out
+}
