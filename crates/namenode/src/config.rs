@@ -13,6 +13,8 @@ pub struct NameNodeConfig {
     pub rpc_address: Addr,
     /// Where the RPC server listens, by `dfs.namenode.rpc-bind-host` where set.
     pub rpc_bind: Addr,
+    /// `dfs.namenode.servicerpc-address`, where it is set.
+    pub service_rpc_bind: Option<Addr>,
     pub http_bind: Addr,
     pub server_defaults: ServerDefaults,
     /// One of several NameNodes of a nameservice.
@@ -133,6 +135,7 @@ impl NameNodeConfig {
         let http_address = conf.get(keys::DFS_NAMENODE_HTTP_ADDRESS)?;
         Ok(NameNodeConfig {
             rpc_bind: with_host(&rpc_address, conf.get(keys::DFS_NAMENODE_RPC_BIND_HOST)?),
+            service_rpc_bind: conf.get(keys::DFS_NAMENODE_SERVICERPC_ADDRESS)?,
             http_bind: with_host(&http_address, conf.get(keys::DFS_NAMENODE_HTTP_BIND_HOST)?),
             rpc_address,
             server_defaults: ServerDefaults::new(conf)?,

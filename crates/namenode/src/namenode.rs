@@ -27,7 +27,7 @@ use std::time::Duration;
 use surus_conf::{Addr, Configuration};
 use surus_namespace::Namespace;
 use surus_net::http::{HttpLimits, HttpServer};
-use surus_net::rpc::{RpcLimits, RpcServer};
+use surus_net::rpc::{RpcLimits, RpcServer, RpcService};
 use tokio::runtime::{Builder, Runtime};
 
 /// How a NameNode is started.
@@ -43,8 +43,10 @@ pub struct NameNodeOptions {
 pub struct NameNode {
     core: Arc<Core>,
     rpc: RpcServer,
+    /// `dfs.namenode.servicerpc-address`: the same protocols on a port for DataNodes.
+    service_rpc: Option<RpcServer>,
     http: HttpServer,
-    runtime: Option<Runtime>,
+    runtimes: Vec<Runtime>,
 }
 
 /// More edits than this are worth an image at start, so that the next start is faster.
@@ -64,11 +66,9 @@ impl NameNode {
         let retry_cache = config.retry_cache.then(|| RetryCache::new(config.retry_cache_life_ms));
         let Found { storage, loaded, id } =
             storage::load(conf, &options.user, options.own_datanode, &host_name, retry_cache.as_ref())?;
-        let runtime = Builder::new_multi_thread()
-            .thread_name("namenode")
-            .enable_all()
-            .build()
-            .map_err(|error| StartError::Io { doing: "starting threads", error })?;
+        let runtime = threads("namenode", None)?;
+        // Long listings and slow web clients must not keep RPC waiting.
+        let web = threads("namenode-web", Some(1))?;
         let loaded_much =
             loaded.needs_checkpoint && (loaded.edits_replayed == 0 || loaded.edits_replayed > START_CHECKPOINT_EDITS);
         let held = Arc::new(Held::new(loaded.last_txid, release));
@@ -88,21 +88,26 @@ impl NameNode {
         let core = new_core(conf, parts, &options, &runtime);
         // An empty file system has nothing to wait for, and is to serve its first request.
         core.tick_safe_mode();
-        let service = Arc::new(Service(Arc::clone(&core)));
-        let bind = &core.config.rpc_bind;
-        let rpc = RpcServer::bind(pair(bind), service, RpcLimits::from_conf(conf)?, runtime.handle())
-            .map_err(|error| StartError::Bind { key: "dfs.namenode.rpc-address", address: bind.to_string(), error })?;
+        let service: Arc<dyn RpcService> = Arc::new(Service(Arc::clone(&core)));
+        let limits = RpcLimits::from_conf(conf)?;
+        let serve = |key, bind: &Addr| {
+            RpcServer::bind(pair(bind), Arc::clone(&service), limits.clone(), runtime.handle())
+                .map_err(|error| StartError::Bind { key, address: bind.to_string(), error })
+        };
+        let rpc = serve("dfs.namenode.rpc-address", &core.config.rpc_bind)?;
         core.rpc_port.store(rpc.local_addr().port(), Ordering::Relaxed);
+        let service_bind = core.config.service_rpc_bind.as_ref();
+        let service_rpc = service_bind.map(|bind| serve("dfs.namenode.servicerpc-address", bind)).transpose()?;
         let door = Arc::new(HttpDoor(Arc::clone(&core)));
         let bind = &core.config.http_bind;
-        let http = HttpServer::bind(pair(bind), door, HttpLimits::default(), runtime.handle())
+        let http = HttpServer::bind(pair(bind), door, HttpLimits::default(), web.handle())
             .map_err(|error| StartError::Bind { key: "dfs.namenode.http-address", address: bind.to_string(), error })?;
         runtime.spawn(ticks::run(Arc::downgrade(&core)));
         if loaded_much {
             let core = Arc::clone(&core);
             runtime.spawn_blocking(move || core.save_namespace().inspect_err(|e| tracing::error!("checkpoint: {e}")));
         }
-        Ok(NameNode { core, rpc, http, runtime: Some(runtime) })
+        Ok(NameNode { core, rpc, service_rpc, http, runtimes: vec![web, runtime] })
     }
 
     /// The address of the RPC server.
@@ -121,13 +126,19 @@ impl NameNode {
     }
 
     fn shut_down(&mut self) {
+        if self.runtimes.is_empty() {
+            return;
+        }
         self.rpc.stop();
         self.http.stop();
-        if let Some(runtime) = self.runtime.take() {
+        if let Some(rpc) = &self.service_rpc {
+            rpc.stop();
+        }
+        for runtime in self.runtimes.drain(..) {
             runtime.shutdown_timeout(STOP_MAX);
-            if let Err(error) = self.core.journal.close() {
-                tracing::error!("closing the edit log: {error}");
-            }
+        }
+        if let Err(error) = self.core.journal.close() {
+            tracing::error!("closing the edit log: {error}");
         }
     }
 }
@@ -136,6 +147,15 @@ impl Drop for NameNode {
     fn drop(&mut self) {
         self.shut_down();
     }
+}
+
+fn threads(name: &'static str, workers: Option<usize>) -> Result<Runtime, StartError> {
+    let mut builder = Builder::new_multi_thread();
+    if let Some(workers) = workers {
+        builder.worker_threads(workers);
+    }
+    let runtime = builder.thread_name(name).enable_all().build();
+    runtime.map_err(|error| StartError::Io { doing: "starting threads", error })
 }
 
 fn pair(address: &Addr) -> (&str, u16) {
