@@ -151,7 +151,7 @@ pub fn datanode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
     let mut signals = Signals::catch()?;
     let datanode = Arc::new(DataNode::start(&conf)?);
     tracing::info!(target: "datanode.DataNode", "Opened streaming server at {}", datanode.xfer_address());
-    exit_with(&datanode)?;
+    watch(&datanode, || std::process::exit(i32::from(exit::FAILED)))?;
     let signal = signals.wait();
     tracing::error!(target: "datanode.DataNode", "{}", signal.log_line());
     datanode.stop();
@@ -159,17 +159,17 @@ pub fn datanode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
     Ok(signal.exit_code())
 }
 
-/// Ends the process when the DataNode cannot go on: wrong cluster, too many failed volumes, told to shut down.
+/// Stops a DataNode that cannot go on (wrong cluster, too many failed volumes, told to shut down), says why, and calls `then`.
 ///
 /// # Errors
 /// No thread is to be had.
-pub fn exit_with(datanode: &Arc<DataNode>) -> Result<()> {
+pub fn watch(datanode: &Arc<DataNode>, then: fn()) -> Result<()> {
     let watched = Arc::clone(datanode);
     std::thread::Builder::new().name("end of DataNode".into()).spawn(move || {
         let why = watched.wait_end();
         tracing::error!(target: "datanode.DataNode", "Exiting Datanode: {why}");
         watched.stop();
-        std::process::exit(i32::from(exit::FAILED));
+        then();
     })?;
     Ok(())
 }

@@ -69,7 +69,8 @@ pub fn run(config: Option<&str>, arguments: &StartArgs) -> Result<u8> {
     conf.set_from(keys::DFS_NAMENODE_HTTP_ADDRESS.name(), web.to_string(), SOURCE);
     let datanode = Arc::new(DataNode::start(&conf)?);
     conf.set_from(keys::DFS_DATANODE_ADDRESS.name(), datanode.xfer_address().to_string(), SOURCE);
-    daemons::exit_with(&datanode)?;
+    // A failed data disk is no reason to take the names away too.
+    daemons::watch(&datanode, || tracing::error!("the NameNode goes on without block data: restart to have it back"))?;
     first_start::make_directories(&dir, &conf, &user)?;
     warn_of_listeners(&conf)?;
     output::print(&welcome(&dir, &conf)?);
