@@ -84,6 +84,10 @@ pub trait Disk: Send + Sync + 'static {
     /// `WouldBlock` when somebody holds the lock; the text then quotes what the holder wrote into the file.
     fn lock(&self, path: &Path, content: &str) -> io::Result<Box<dyn LockGuard>>;
     fn space(&self, path: &Path) -> io::Result<Space>;
+    /// Sets the permission bits of a file or directory. Nothing to set in memory.
+    fn set_mode(&self, _path: &Path, _mode: u32) -> io::Result<()> {
+        Ok(())
+    }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
         match self.metadata(path) {

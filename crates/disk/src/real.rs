@@ -82,6 +82,11 @@ impl Disk for RealDisk {
         RealLock::acquire(path, content).map(|lock| Box::new(lock) as Box<dyn LockGuard>)
     }
 
+    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(|e| name(e, path))
+    }
+
     fn space(&self, path: &Path) -> io::Result<Space> {
         let found = rustix::fs::statvfs(path).map_err(|e| name(e.into(), path))?;
         Ok(Space {
