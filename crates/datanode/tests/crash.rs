@@ -22,6 +22,7 @@ fn open(disk: &MemDisk) -> (BlockStore, Arc<BlockPool>) {
         locations: vec![StorageLocation { path: "/data/1".into(), storage_type: StorageType::Disk }],
         failed_volumes_tolerated: 0,
         reserved_bytes: 0,
+        directory_mode: 0o700,
         stop_timeout: Duration::from_secs(1),
     };
     let store = BlockStore::open(Arc::new(disk.clone()), config).unwrap();

@@ -13,8 +13,13 @@ use surus_types::{Block, BlockId, GenerationStamp, StorageType};
 pub fn store_on(dirs: &[&Path]) -> std::io::Result<BlockStore> {
     let locations =
         dirs.iter().map(|d| StorageLocation { path: d.to_path_buf(), storage_type: StorageType::Disk }).collect();
-    let config =
-        StoreConfig { locations, failed_volumes_tolerated: 0, reserved_bytes: 0, stop_timeout: Duration::from_secs(5) };
+    let config = StoreConfig {
+        locations,
+        failed_volumes_tolerated: 0,
+        reserved_bytes: 0,
+        directory_mode: 0o700,
+        stop_timeout: Duration::from_secs(5),
+    };
     BlockStore::open(Arc::new(RealDisk), config)
 }
 

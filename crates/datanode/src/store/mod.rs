@@ -35,6 +35,8 @@ pub struct StoreConfig {
     pub failed_volumes_tolerated: i32,
     /// `dfs.datanode.du.reserved`, bytes.
     pub reserved_bytes: u64,
+    /// `dfs.datanode.data.dir.perm`.
+    pub directory_mode: u16,
     /// `dfs.datanode.xceiver.stop.timeout.millis`.
     pub stop_timeout: Duration,
 }
@@ -66,7 +68,7 @@ impl BlockStore {
         let mut failed = Vec::new();
         let mut first_error = None;
         for (index, location) in config.locations.iter().enumerate() {
-            match Volume::open(&disk, index as u16, location, config.reserved_bytes) {
+            match Volume::open(&disk, index as u16, location, &config) {
                 Ok(volume) => volumes.push(Arc::new(volume)),
                 Err(e) => {
                     tracing::error!("data directory {} cannot be used: {e}", location.path.display());

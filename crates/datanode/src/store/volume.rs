@@ -1,5 +1,6 @@
 //! One data directory: its lock, its VERSION, its room, and where a block's files lie in it.
 
+use super::StoreConfig;
 use super::version::{LAYOUT_VERSION, PoolVersion, StorageVersion};
 use parking_lot::Mutex;
 use std::io;
@@ -101,9 +102,15 @@ impl Volume {
     ///
     /// # Errors
     /// The directory cannot be made, is locked by somebody else, or holds a VERSION that does not parse or is newer.
-    pub fn open(disk: &Arc<dyn Disk>, index: u16, location: &StorageLocation, reserved: u64) -> io::Result<Volume> {
+    pub fn open(
+        disk: &Arc<dyn Disk>,
+        index: u16,
+        location: &StorageLocation,
+        config: &StoreConfig,
+    ) -> io::Result<Volume> {
         let root = location.path.clone();
         disk.create_dir_all(&root)?;
+        disk.set_mode(&root, u32::from(config.directory_mode))?;
         let lock =
             disk.lock(&root.join("in_use.lock"), &format!("{}@{}", std::process::id(), host_name())).map_err(|e| {
                 match e.kind() {
@@ -125,7 +132,7 @@ impl Volume {
             dfs_used: AtomicU64::new(0),
             num_blocks: AtomicU64::new(0),
             reserved_for_replicas: AtomicU64::new(0),
-            reserved,
+            reserved: config.reserved_bytes,
             space: Mutex::new(space),
             failed: AtomicBool::new(false),
             root,
@@ -189,6 +196,13 @@ impl Volume {
         }
         for dir in [&dirs.finalized, &dirs.rbw] {
             self.disk.create_dir_all(dir)?;
+        }
+        // Java's notes for its own next start, which would not hold any more.
+        for stale in ["replicas", "dfsUsed"] {
+            match self.disk.remove_file(&dirs.current.join(stale)) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+                _ => {}
+            }
         }
         // Half copies of another DataNode's blocks: the NameNode will ask again.
         if self.disk.exists(&dirs.tmp)? {

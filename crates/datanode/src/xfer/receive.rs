@@ -17,7 +17,7 @@ use surus_proto::hadoop::hdfs::Status;
 use surus_wire::datatransfer::packet::{PACKET_PREFIX_LEN, packet_len, parse_packet};
 use surus_wire::datatransfer::{Packet, PipelineAck};
 
-/// How long a peer that sent a damaged packet may take to read the answer.
+/// How long a peer whose packet was refused may take to read the answer.
 const LINGER: Duration = Duration::from_secs(3);
 
 /// Why receiving ended early.
@@ -155,7 +155,8 @@ impl<'a, 'w> Receiver<'a, 'w> {
             let (handled, last, sync) = (round.handled, round.last, round.sync);
             self.acknowledge(acks, &handled, result.as_ref().err())?;
             if let Err(e) = result {
-                if e.is_corrupt {
+                let told = handled.iter().any(|p| p.status != Status::Success);
+                if told && matches!(acks, Acks::Direct { .. }) {
                     self.input.consume(complete.bytes);
                     self.linger();
                 }
