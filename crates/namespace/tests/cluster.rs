@@ -1,7 +1,7 @@
 //! A NameNode's mind with DataNodes made of maps: clients write through the real operations, heartbeats hand out real
 //! commands, and the DataNodes carry them out. No threads, no clock but `tick`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use surus_namespace::blocks::{
@@ -25,6 +25,8 @@ static NO_RPC: RpcIds = RpcIds::NONE;
 #[derive(Default, Debug)]
 pub struct Node {
     pub up: bool,
+    /// Blocks whose replica here has rotten, as a reader found out.
+    pub rotten: BTreeSet<i64>,
     pub replicas: BTreeMap<i64, (Block, ReplicaState)>,
 }
 
@@ -211,6 +213,8 @@ impl Cluster {
 
     pub fn start_node(&mut self, node: usize) {
         self.nodes[node].up = true;
+        // What readers had found out is forgotten, as in Hadoop: they will find it again.
+        self.nodes[node].rotten.clear();
         self.register(node);
         self.full_report(node);
     }
@@ -248,6 +252,7 @@ impl Cluster {
             return;
         }
         self.nodes[node].replicas.insert(block.id.0, (block, state));
+        self.nodes[node].rotten.remove(&block.id.0);
         self.report(
             node,
             if state == ReplicaState::Finalized {
@@ -302,6 +307,7 @@ impl Cluster {
     fn obey(&mut self, node: usize, command: DatanodeCommand) {
         match command {
             DatanodeCommand::Register => {
+                self.nodes[node].rotten.clear();
                 self.register(node);
                 self.full_report(node);
             }
@@ -311,6 +317,7 @@ impl Cluster {
                     // A newer replica than the one meant is not touched.
                     if held.is_some_and(|(b, _)| b.generation_stamp <= block.generation_stamp) {
                         self.nodes[node].replicas.remove(&block.id.0);
+                        self.nodes[node].rotten.remove(&block.id.0);
                         self.report(node, ReceivedDeleted::Deleted(block));
                     }
                 }
@@ -319,6 +326,10 @@ impl Cluster {
                 for transfer in transfers {
                     let held = self.nodes[node].replicas.get(&transfer.block.id.0).copied();
                     let Some((block, ReplicaState::Finalized)) = held else { continue };
+                    assert!(
+                        !self.nodes[node].rotten.contains(&block.id.0),
+                        "{block:?} is copied from a rotten replica"
+                    );
                     for target in transfer.targets {
                         let target = self.node_of(target);
                         self.store(target, block, ReplicaState::Finalized);
@@ -354,6 +365,7 @@ impl Cluster {
         };
         for holder in &holders {
             self.nodes[*holder].replicas.remove(&id);
+            self.nodes[*holder].rotten.remove(&id);
             self.nodes[*holder].replicas.insert(block.id.0, (block, ReplicaState::Finalized));
         }
         let (uuids, storages): (Vec<_>, Vec<_>) = holders.iter().map(|n| (uuid(*n), storage_uuid(*n))).unzip();
@@ -397,11 +409,13 @@ impl Cluster {
         self.namespace.blocks.block(self.namespace.tree.inode(file).blocks()[index])
     }
 
-    /// DataNodes that hold a replica of exactly this form.
+    /// DataNodes that hold a good replica of exactly this form.
     pub fn holders(&self, block: Block) -> Vec<usize> {
         let holds = |n: &usize| {
             let node = &self.nodes[*n];
-            node.up && node.replicas.get(&block.id.0) == Some(&(block, ReplicaState::Finalized))
+            node.up
+                && node.replicas.get(&block.id.0) == Some(&(block, ReplicaState::Finalized))
+                && !node.rotten.contains(&block.id.0)
         };
         (0..self.nodes.len()).filter(holds).collect()
     }

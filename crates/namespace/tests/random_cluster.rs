@@ -197,6 +197,12 @@ fn corrupt(c: &mut Cluster, random: &mut Random) {
     }
     let block = all[random.below(all.len() as u64) as usize];
     let name = uuid(node);
+    // Orders already out were made in good faith.
+    c.serve(node);
+    if c.nodes[node].replicas.get(&block.id.0) != Some(&(block, ReplicaState::Finalized)) {
+        return;
+    }
+    c.nodes[node].rotten.insert(block.id.0);
     c.observe(Observation::BadBlocks(&[BadBlock { block, datanode_uuid: &name, storage_uuid: "" }]));
 }
 

@@ -120,6 +120,18 @@ impl BlockManager {
         Some(pending)
     }
 
+    /// A replica that was to be copied is good for it no more: another one is chosen at the next round.
+    pub(super) fn cancel_copies_from(&mut self, handle: BlockHandle, storage: StorageHandle) {
+        let id = self.table.row(handle).id;
+        let source = self.datanodes.storage(storage).datanode;
+        let transfers = &mut self.datanodes.datanode_mut(source).transfers;
+        let before = transfers.len();
+        transfers.retain(|work| work.block.id != id);
+        if transfers.len() < before {
+            self.drop_pending(handle);
+        }
+    }
+
     fn unschedule(&mut self, storage: StorageHandle) {
         let datanode = self.datanodes.storage(storage).datanode;
         self.datanodes.datanode_mut(datanode).unschedule();

@@ -59,6 +59,15 @@ impl BlockManager {
             && self.corrupt.get(&handle).is_some_and(|list| list.iter().any(|(s, _)| *s == storage))
     }
 
+    /// Whether somebody read the replica and found it corrupt: its DataNode, which has not, cannot say otherwise.
+    pub(super) fn is_known_bad(&self, handle: BlockHandle, storage: StorageHandle) -> bool {
+        self.table.row(handle).has(FLAG_CORRUPT)
+            && self
+                .corrupt
+                .get(&handle)
+                .is_some_and(|list| list.contains(&(storage, CorruptReason::CorruptionReported)))
+    }
+
     pub fn is_excess(&self, handle: BlockHandle, storage: StorageHandle) -> bool {
         self.table.row(handle).has(FLAG_EXCESS) && self.excess.get(&handle).is_some_and(|list| list.contains(&storage))
     }
@@ -146,9 +155,11 @@ impl BlockManager {
         }
         let list = self.corrupt.entry(handle).or_default();
         match list.iter_mut().find(|(s, _)| *s == storage) {
+            Some(known) if known.1 == CorruptReason::CorruptionReported => {}
             Some(known) => known.1 = reason,
             None => list.push((storage, reason)),
         }
+        self.cancel_copies_from(handle, storage);
         let row = self.table.row_mut(handle);
         row.set(FLAG_CORRUPT, true);
         let written_meanwhile = row.generation_stamp > reported.generation_stamp;
@@ -213,6 +224,7 @@ impl BlockManager {
         }
         self.clear_corrupt(handle, storage);
         self.clear_excess(handle, storage);
+        self.cancel_copies_from(handle, storage);
     }
 
     fn clear_corrupt(&mut self, handle: BlockHandle, storage: StorageHandle) {

@@ -172,6 +172,9 @@ impl BlockManager {
             Verdict::Open => {
                 let handle = handle?;
                 self.expect_reported(handle, storage, reported, state);
+                if self.is_known_bad(handle, storage) {
+                    return Some(handle);
+                }
                 let here = self.is_stored_on(handle, storage) && !self.is_corrupt(handle, storage);
                 match state {
                     ReplicaState::Finalized if !here => self.add_stored(handle, storage),
@@ -195,7 +198,8 @@ impl BlockManager {
             self.queue_invalidation(storage, block, self.last_txid);
             return;
         }
-        if self.is_stored_on(handle, storage) && !self.is_corrupt(handle, storage) {
+        let here = self.is_stored_on(handle, storage) && !self.is_corrupt(handle, storage);
+        if here || self.is_known_bad(handle, storage) {
             return;
         }
         self.drop_twin(handle, storage);
