@@ -78,6 +78,11 @@ pub(super) fn get_erasure_coding_codecs(_: &Core, _: &Call<'_>, out: &mut Vec<u8
 
 pub(super) fn get_acl_status(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetAclStatusRequestProto = call.decode()?;
+    if !core.config.acls_enabled {
+        let text = "The ACL operation has been rejected.  Support for ACLs has been disabled by setting \
+                    dfs.namenode.acls.enabled to false.";
+        return Err(HdfsError::new(ExceptionClass::Acl, text));
+    }
     let (env, namespace) = (core.env(call), core.namespace.read());
     let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
     let inode = namespace.tree.inode(namespace.existing(&path, "cannot find ")?);
@@ -92,8 +97,15 @@ pub(super) fn get_acl_status(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) ->
     Ok(())
 }
 
+fn check_xattrs_enabled(core: &Core) -> Result<(), HdfsError> {
+    let text = "The XAttr operation has been rejected.  Support for XAttrs has been disabled by setting \
+                dfs.namenode.xattrs.enabled to false.";
+    if core.config.xattrs_enabled { Ok(()) } else { Err(HdfsError::io(text)) }
+}
+
 pub(super) fn get_xattrs(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetXAttrsRequestProto = call.decode()?;
+    check_xattrs_enabled(core)?;
     let (env, namespace) = (core.env(call), core.namespace.read());
     let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
     namespace.existing(&path, "cannot find ")?;
@@ -108,6 +120,7 @@ pub(super) fn get_xattrs(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Res
 
 pub(super) fn list_xattrs(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: ListXAttrsRequestProto = call.decode()?;
+    check_xattrs_enabled(core)?;
     let (env, namespace) = (core.env(call), core.namespace.read());
     let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
     namespace.existing(&path, "cannot find ")?;
