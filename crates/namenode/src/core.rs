@@ -14,9 +14,10 @@ use crate::retry_cache::RetryCache;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use surus_conf::Addr;
 use surus_namespace::Namespace;
+use surus_net::rpc::RpcCounters;
 use surus_types::{Caller, HdfsError, TxId};
 
 /// The shared state of one NameNode.
@@ -43,6 +44,8 @@ pub struct Core {
     pub own_caller: Caller,
     /// As SafeModeException and `NameNodeStatus` show it.
     pub host_name: String,
+    /// Set once the RPC server runs.
+    pub rpc_counters: OnceLock<Arc<RpcCounters>>,
     /// The only DataNode runs in this process.
     pub own_datanode: bool,
     /// The RPC port that is served.

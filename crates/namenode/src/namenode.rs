@@ -21,8 +21,8 @@ use crate::ticks;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use surus_conf::{Addr, Configuration};
 use surus_namespace::Namespace;
@@ -95,6 +95,7 @@ impl NameNode {
                 .map_err(|error| StartError::Bind { key, address: bind.to_string(), error })
         };
         let rpc = serve("dfs.namenode.rpc-address", &core.config.rpc_bind)?;
+        let _ = core.rpc_counters.set(Arc::clone(rpc.counters()));
         core.rpc_port.store(rpc.local_addr().port(), Ordering::Relaxed);
         let service_bind = core.config.service_rpc_bind.as_ref();
         let service_rpc = service_bind.map(|bind| serve("dfs.namenode.servicerpc-address", bind)).transpose()?;
@@ -205,6 +206,7 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
         clock,
         own_caller,
         host_name,
+        rpc_counters: OnceLock::new(),
         own_datanode: options.own_datanode,
         rpc_port: AtomicU16::new(config.rpc_address.port),
         settings: conf.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),

@@ -57,8 +57,8 @@ impl From<&str> for Value {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bean {
     /// `Hadoop:service=NameNode,name=FSNamesystem`.
-    pub name: &'static str,
-    pub modeler_type: &'static str,
+    pub name: String,
+    pub modeler_type: String,
     pub attributes: Vec<(&'static str, Value)>,
 }
 
@@ -69,7 +69,7 @@ pub fn render(beans: &[Bean], query: Option<&str>, get: Option<&str>) -> String 
         let Some((name, attribute)) = get.split_once("::") else {
             return "{\n  \"result\" : \"ERROR\",\n  \"message\" : \"query format is not as expected.\"\n}".to_owned();
         };
-        let chosen: Vec<Bean> = beans.iter().filter(|b| matches(name, b.name)).map(|b| only(b, attribute)).collect();
+        let chosen: Vec<Bean> = beans.iter().filter(|b| matches(name, &b.name)).map(|b| only(b, attribute)).collect();
         write_beans(&mut out, &chosen.iter().collect::<Vec<_>>());
         return out;
     }
@@ -77,7 +77,7 @@ pub fn render(beans: &[Bean], query: Option<&str>, get: Option<&str>) -> String 
     if !query.contains(':') {
         return "{ }".to_owned();
     }
-    let chosen: Vec<&Bean> = beans.iter().filter(|b| matches(query, b.name)).collect();
+    let chosen: Vec<&Bean> = beans.iter().filter(|b| matches(query, &b.name)).collect();
     write_beans(&mut out, &chosen);
     out
 }
@@ -197,13 +197,13 @@ mod tests {
     fn beans() -> Vec<Bean> {
         vec![
             Bean {
-                name: "Hadoop:service=NameNode,name=FSNamesystemState",
-                modeler_type: "org.apache.hadoop.hdfs.server.namenode.FSNamesystem",
+                name: "Hadoop:service=NameNode,name=FSNamesystemState".to_owned(),
+                modeler_type: "org.apache.hadoop.hdfs.server.namenode.FSNamesystem".to_owned(),
                 attributes: vec![("FSState", "Operational".into()), ("NumLiveDataNodes", 1u64.into())],
             },
             Bean {
-                name: "java.lang:type=Memory",
-                modeler_type: "sun.management.MemoryImpl",
+                name: "java.lang:type=Memory".to_owned(),
+                modeler_type: "sun.management.MemoryImpl".to_owned(),
                 attributes: vec![("HeapMemoryUsage", Value::Map(vec![("used", 7u64.into()), ("max", Value::Int(-1))]))],
             },
         ]

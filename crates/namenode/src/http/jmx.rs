@@ -6,9 +6,11 @@ use crate::core::Core;
 use crate::{BUILD_VERSION, SOFTWARE_VERSION};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use surus_disk::{Disk, OpenMode, RealDisk};
 use surus_namespace::Namespace;
 use surus_namespace::blocks::{BlockStats, Datanode};
+use surus_net::rpc::RpcCounters;
 use surus_types::AdminState;
 
 const FS_NAMESYSTEM: &str = "org.apache.hadoop.hdfs.server.namenode.FSNamesystem";
@@ -20,8 +22,12 @@ type Attributes = Vec<(&'static str, Value)>;
 pub fn beans(core: &Core) -> Vec<Bean> {
     let namespace = core.namespace.read();
     let numbers = Numbers::new(core, &namespace);
-    let bean = |name, modeler_type, attributes| Bean { name, modeler_type, attributes };
-    vec![
+    let bean = |name: &str, modeler_type: &str, attributes| Bean {
+        name: name.to_owned(),
+        modeler_type: modeler_type.to_owned(),
+        attributes,
+    };
+    let mut beans = vec![
         bean("Hadoop:service=NameNode,name=FSNamesystemState", FS_NAMESYSTEM, fs_namesystem_state(core, &numbers)),
         bean("Hadoop:service=NameNode,name=FSNamesystem", "FSNamesystem", fs_namesystem(core, &numbers)),
         bean("Hadoop:service=NameNode,name=NameNodeInfo", FS_NAMESYSTEM, namenode_info(core, &namespace, &numbers)),
@@ -35,6 +41,31 @@ pub fn beans(core: &Core) -> Vec<Bean> {
         bean("Hadoop:service=NameNode,name=JvmMetrics", "JvmMetrics", jvm_metrics()),
         bean("java.lang:type=Memory", "sun.management.MemoryImpl", memory()),
         bean("java.lang:type=Runtime", "sun.management.RuntimeImpl", runtime(core)),
+    ];
+    if let Some(counters) = core.rpc_counters.get() {
+        let port = core.rpc_port.load(Ordering::Relaxed);
+        let (name, modeler_type) =
+            (format!("Hadoop:service=NameNode,name=RpcActivityForPort{port}"), format!("RpcActivityForPort{port}"));
+        beans.push(bean(&name, &modeler_type, rpc_activity(counters, port)));
+    }
+    beans
+}
+
+/// What the RPC server counts. Nothing waits in a queue here, so the queue's numbers are 0.
+fn rpc_activity(counters: &RpcCounters, port: u16) -> Attributes {
+    let count = |n: &AtomicU64| Value::from(n.load(Ordering::Relaxed));
+    vec![
+        ("tag.port", port.to_string().into()),
+        ("tag.serverName", "ClientNamenodeProtocol".into()),
+        ("tag.Context", "rpc".into()),
+        ("ReceivedBytes", count(&counters.received_bytes)),
+        ("SentBytes", count(&counters.sent_bytes)),
+        ("RpcProcessingTimeNumOps", count(&counters.calls)),
+        ("RpcQueueTimeNumOps", count(&counters.calls)),
+        ("RpcQueueTimeAvgTime", Value::Float(0.0)),
+        ("TotalRequests", count(&counters.calls)),
+        ("RpcAuthorizationFailures", count(&counters.refused)),
+        ("CallQueueLength", Value::Int(0)),
     ]
 }
 
