@@ -2,6 +2,12 @@
 
 use crate::fake::{Cluster, POOL};
 use crate::peer::{Peer, content, extended, write_op};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use surus_datanode::{DataNode, DataNodeConfig};
+use surus_disk::MemDisk;
 use surus_proto::hadoop::hdfs::datanode::block_command_proto::Action;
 use surus_proto::hadoop::hdfs::datanode::datanode_command_proto::Type;
 use surus_proto::hadoop::hdfs::datanode::*;
@@ -125,4 +131,27 @@ fn a_restart_reports_rwr_and_keeps_its_identity() {
     assert_eq!(again.datanode_uuid(), uuid);
     let report = cluster.namenode.wait("the report", |h| h.full_reports.last().cloned());
     assert_eq!(report.reports[0].blocks_buffers[0].last(), Some(&2), "state RWR");
+}
+
+/// A disk that answers nothing any more keeps its writer waiting, and neither heartbeats nor a stop.
+#[test]
+fn a_hung_disk_leaves_heartbeats_alone() {
+    let mut cluster = Cluster::without_datanodes();
+    let disk = MemDisk::new();
+    let config = DataNodeConfig::from_configuration(&cluster.configuration(Path::new("/data"))).unwrap();
+    cluster.datanodes.push(DataNode::start_on(Arc::new(disk.clone()), config).unwrap());
+    cluster.namenode.wait("a full report", |h| (!h.full_reports.is_empty()).then_some(()));
+    let mut peer = write(&cluster, 0, 700, false);
+    let hung = Arc::new(AtomicBool::new(true));
+    let flag = hung.clone();
+    disk.observe(Some(Box::new(move |_| {
+        while flag.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    })));
+    peer.packet(1, 700, 1024, false, false, false);
+    let before = cluster.namenode.wait("heartbeats", |h| Some(h.heartbeats));
+    cluster.namenode.wait("three heartbeats more", |h| (h.heartbeats >= before + 3).then_some(()));
+    hung.store(false, Ordering::Relaxed);
+    assert_eq!(peer.ack(), (1, vec![SUCCESS]));
 }

@@ -23,6 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Default)]
 pub struct Heard {
     pub registrations: Vec<DatanodeRegistrationProto>,
+    pub heartbeats: usize,
     /// For which DataNode, by UUID.
     pub commands: Vec<(String, DatanodeCommandProto)>,
     pub full_reports: Vec<BlockReportRequestProto>,
@@ -83,6 +84,7 @@ impl FakeNameNode {
             }
             "sendHeartbeat" => {
                 let request: HeartbeatRequestProto = call.decode()?;
+                heard.heartbeats += 1;
                 let uuid = request.registration.datanode_id.datanode_uuid.clone();
                 let next = heard.commands.iter().position(|(to, _)| *to == uuid);
                 let command = next.map(|i| heard.commands.remove(i).1);

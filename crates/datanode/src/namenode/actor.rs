@@ -25,7 +25,7 @@ const STORAGE_BLOCK_REPORT_BUFFERS: u64 = 1;
 /// Pauses between attempts to reach a NameNode, the first and the longest. Java waits 5 s from the start; beginning short
 /// lets a whole cluster come up in a moment.
 const RETRY_PAUSE_MIN: Duration = Duration::from_millis(20);
-const RETRY_PAUSE_MAX: Duration = Duration::from_secs(2);
+const RETRY_PAUSE_MAX: Duration = Duration::from_secs(1);
 /// Pause after a report that could not be sent.
 const REPORT_RETRY_PAUSE: Duration = Duration::from_millis(500);
 
@@ -220,6 +220,10 @@ impl Actor {
             {
                 tracing::warn!("{}: incremental report: {e}", self.address());
                 self.queue.put_back(round.changes);
+                if e.is(ExceptionClass::UnregisteredNode) {
+                    // The NameNode has started anew. A heartbeat, which this wakes, will be told so.
+                    self.queue.request_full_report();
+                }
                 if self.queue.sleep(REPORT_RETRY_PAUSE) {
                     return;
                 }

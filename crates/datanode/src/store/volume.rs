@@ -51,36 +51,6 @@ pub struct StorageLocation {
     pub storage_type: StorageType,
 }
 
-impl StorageLocation {
-    /// `[SSD]file:///data/1`, `file:///data/1`, `/data/1`.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let text = text.trim();
-        let (storage_type, uri) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((name, uri)) => (storage_type(name)?, uri),
-            None => (StorageType::Disk, text),
-        };
-        let path = match uri.strip_prefix("file:") {
-            Some(rest) => rest.strip_prefix("//").unwrap_or(rest),
-            None if uri.contains("://") => return Err(format!("{uri} is not a file: URI")),
-            None => uri,
-        };
-        if path.is_empty() {
-            return Err(format!("\"{text}\" names no directory"));
-        }
-        Ok(StorageLocation { path: PathBuf::from(path), storage_type })
-    }
-}
-
-fn storage_type(name: &str) -> Result<StorageType, String> {
-    (1..=6)
-        .filter_map(StorageType::from_proto)
-        .find(|t| t.name().eq_ignore_ascii_case(name))
-        .ok_or_else(|| format!("No enum constant org.apache.hadoop.fs.StorageType.{}", name.to_uppercase()))
-}
-
 /// A random UUID in the usual form.
 pub(crate) fn random_uuid() -> String {
     let mut b: [u8; 16] = rand::random();
@@ -368,16 +338,6 @@ pub(crate) fn meta_name(block: &Block) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn locations_of_the_configuration() {
-        let disk = |p: &str, t| StorageLocation { path: p.into(), storage_type: t };
-        assert_eq!(StorageLocation::parse("/a"), Ok(disk("/a", StorageType::Disk)));
-        assert_eq!(StorageLocation::parse(" file:///a/b"), Ok(disk("/a/b", StorageType::Disk)));
-        assert_eq!(StorageLocation::parse("[ssd]file:///a"), Ok(disk("/a", StorageType::Ssd)));
-        assert!(StorageLocation::parse("[TAPE]/a").unwrap_err().contains("StorageType.TAPE"));
-        assert!(StorageLocation::parse("hdfs://a/b").is_err());
-    }
 
     #[test]
     fn directories_of_layout_57() {
