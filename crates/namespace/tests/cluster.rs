@@ -458,6 +458,17 @@ impl Cluster {
         text
     }
 
+    /// The NameNode starts anew from its log; no DataNode has reported yet.
+    pub fn restart(&mut self) {
+        let replayed = self.replay();
+        assert_eq!(replayed.dump(), self.namespace.dump(), "replay differs from the live state");
+        self.namespace = replayed;
+        self.namespace.set_now(self.now_ms);
+        self.namespace.leases.renew_all(self.now_ms);
+        self.namespace.blocks.activate();
+        self.observe(Observation::DatanodeTick);
+    }
+
     /// The same log applied to a fresh namespace, as a restart does.
     pub fn replay(&self) -> Namespace {
         let mut namespace = Namespace::default();

@@ -306,14 +306,37 @@ fn a_block_that_no_datanode_got_is_dropped() {
     assert!(c.run(&RecoverLease { src: "/f", client_name: "r" }).done(), "no block: closed at once");
     c.create("/g", "w", 1).done();
     c.add_block("/g", "w", None).done();
-    // After a restart nothing is known of its replicas.
-    let mut restarted = Cluster::new(0);
-    restarted.namespace = c.replay();
-    restarted.log = c.log.clone();
-    restarted.namespace.blocks.activate();
-    let from = restarted.log.len();
-    assert!(restarted.run(&RecoverLease { src: "/g", client_name: "r" }).done());
-    assert_log(&restarted, from, "CLOSE /g");
+    // After a restart nothing is known of its replicas: not before every DataNode has reported, and some time.
+    c.restart();
+    let from = c.log.len();
+    let request = RecoverLease { src: "/g", client_name: "r" };
+    assert!(!c.run(&request).done());
+    c.start_node(0);
+    assert!(!c.run(&request).done());
+    for _ in 0..31 {
+        c.tick(3_000);
+    }
+    assert!(c.run(&request).done());
+    assert_log(&c, from, "CLOSE /g");
+}
+
+#[test]
+fn flushed_bytes_survive_a_recovery_that_comes_before_the_reports() {
+    let mut c = Cluster::new(1);
+    c.create("/f", "w", 1).done();
+    let location = c.add_block("/f", "w", None).done();
+    c.store(0, Block { num_bytes: 34_464, ..location.block }, ReplicaState::Rbw);
+    c.nodes[0].up = false;
+    c.restart();
+    let request = RecoverLease { src: "/f", client_name: "r" };
+    assert!(!c.run(&request).done());
+    c.now_ms += 1_300_000;
+    assert_eq!(c.run(&LeaseExpiry).done(), 0, "no DataNode is there to know");
+    c.start_node(0);
+    assert!(!c.run(&request).done());
+    c.tick(3_000);
+    assert!(c.run(&request).done());
+    assert_eq!(c.block_of("/f", 0).num_bytes, 34_464);
 }
 
 #[test]

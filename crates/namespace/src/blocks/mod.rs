@@ -94,6 +94,8 @@ pub struct BlockManager {
     in_future: report::InFuture,
     /// The clock as of the last event.
     now_monotonic_ms: u64,
+    /// Since when the NameNode has been out of safe mode.
+    serving_since: Option<u64>,
     /// When the counts of replicas on their way were rolled last.
     rolled_monotonic_ms: u64,
     num_pending_timed_out: u64,

@@ -89,6 +89,10 @@ impl BlockManager {
     /// Takes in one event.
     pub fn observe(&mut self, event: Observation<'_>, now: Now) -> Observed {
         self.now_monotonic_ms = self.now_monotonic_ms.max(now.monotonic_ms);
+        match self.active && !self.safe_mode.is_on() {
+            true => _ = self.serving_since.get_or_insert(self.now_monotonic_ms),
+            false => self.serving_since = None,
+        }
         let mut observed = Observed::default();
         match event {
             Observation::RegisterDatanode { id, software_version } => self.register(id, software_version, now),

@@ -35,6 +35,9 @@ pub struct BlockRecovery {
 pub struct OpenBlock {
     pub expected: Vec<ExpectedReplica>,
     pub recovery: Option<BlockRecovery>,
+    /// This NameNode chose where the replicas go, and has followed them since. Not so after a restart: then a DataNode
+    /// that has not reported yet may hold bytes that a writer was promised.
+    pub is_followed: bool,
 }
 
 impl BlockManager {
@@ -136,6 +139,7 @@ impl BlockManager {
     ) {
         let Some(handle) = self.table.find(id) else { return };
         let Some(open) = self.open.get_mut(&handle) else { return };
+        open.is_followed = true;
         let reported = core::mem::take(&mut open.expected);
         open.expected = storages
             .iter()
@@ -181,6 +185,24 @@ impl BlockManager {
             Some(known) => *known = entry,
             None => open.expected.push(entry),
         }
+    }
+
+    /// Whether it is certain enough that no DataNode holds anything of an open block that none has reported: this
+    /// NameNode followed it from the start, or has been out of safe mode for some time and every live DataNode reported.
+    pub fn is_nowhere(&self, handle: BlockHandle, now_monotonic_ms: u64) -> bool {
+        if !self.expected_storages(handle).is_empty() {
+            return false;
+        }
+        if self.open.get(&handle).is_some_and(|open| open.is_followed) {
+            return true;
+        }
+        let wait = self.config.block_recovery_timeout_ms;
+        let long_enough = self.serving_since.is_some_and(|since| now_monotonic_ms.saturating_sub(since) >= wait);
+        let has_reported = |storage: &StorageHandle| self.datanodes.storage(*storage).block_reports > 0;
+        let mut live = self.datanodes.iter().filter(|node| node.alive).peekable();
+        long_enough
+            && live.peek().is_some()
+            && live.all(|node| !node.storages.is_empty() && node.storages.iter().all(has_reported))
     }
 
     /// Files whose block recovery was begun so long ago that it has to be begun anew.

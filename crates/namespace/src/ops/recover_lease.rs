@@ -69,7 +69,7 @@ pub(super) enum Release {
     Closed(Vec<EditOp>),
     /// These start the recovery of its last block; the file is closed when it ends.
     Started { ops: Vec<EditOp>, soft: Vec<SoftEffect> },
-    /// A recovery started not long ago.
+    /// A recovery started not long ago, or DataNodes that have not reported yet may hold the last block.
     UnderWay,
 }
 
@@ -164,6 +164,10 @@ impl Namespace {
         let block = self.blocks.block(*last);
         let open = self.blocks.open_block(*last);
         if block.num_bytes == 0 && self.blocks.expected_storages(*last).is_empty() {
+            if !self.blocks.is_nowhere(*last, env.monotonic_ms) {
+                // Hadoop drops the block here, and with it what a writer flushed before the restart.
+                return Ok(Release::UnderWay);
+            }
             // No DataNode ever got it: there is nothing to recover.
             let mut blocks = blocks;
             blocks.pop();
