@@ -63,7 +63,7 @@ impl OpenBlock {
         calls: &FileCalls,
         settings: BlockSettings,
         located: proto::LocatedBlockProto,
-    ) -> std::result::Result<Self, (Self, Broken)> {
+    ) -> std::result::Result<Self, Box<(Self, Broken)>> {
         let mut block = Self::unconnected(calls, settings, located);
         let stamp = block.located.b.generation_stamp;
         match block.open_pipeline(Stage::PipelineSetupCreate, &block.located, stamp) {
@@ -71,7 +71,7 @@ impl OpenBlock {
                 block.pipeline = Some(pipeline);
                 Ok(block)
             }
-            Err(broken) => Err((block, broken)),
+            Err(broken) => Err(Box::new((block, broken))),
         }
     }
 

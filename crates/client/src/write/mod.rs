@@ -323,7 +323,8 @@ impl Writer {
                     self.persisted = false;
                     return Ok(());
                 }
-                Err((block, broken)) => {
+                Err(failed) => {
+                    let (block, broken) = *failed;
                     tracing::warn!("{}: {}", crate::datanode::block_text(block.block()), broken.text);
                     self.calls.abandon_block(block.block())?;
                     let bad = block.targets().nodes.get(broken.bad_index).cloned();
