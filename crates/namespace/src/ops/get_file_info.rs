@@ -40,14 +40,14 @@ impl Namespace {
         op: DirOp,
         visit: impl FnOnce(Option<FileStatus<'_>>) -> R,
     ) -> Result<R, HdfsError> {
-        if src == "/.reserved" {
-            return Ok(visit(Some(reserved_status(b"", 0o1770, ""))));
-        }
         let path = match self.resolve_for_status(env, src, op) {
             Ok(Some(path)) => path,
             Ok(None) => return Ok(visit(None)),
             Err(error) => return Err(error),
         };
+        if src == "/.reserved" {
+            return Ok(visit(Some(reserved_status(b"", 0o1770, ""))));
+        }
         Ok(match path.last {
             Some(handle) => visit(Some(self.tree.inode(handle).status(b""))),
             None => visit(None),

@@ -41,19 +41,23 @@ impl Namespace {
         limit: u32,
         mut visit: impl FnMut(ListingEntry<'_>) -> bool,
     ) -> Result<Option<ListingEnd>, HdfsError> {
+        let path = self.resolve(env, src, DirOp::Read)?;
         if src == "/.reserved" {
             visit(ListingEntry { status: reserved_status(b".inodes", 0o770, &self.config.supergroup), inode: None });
             visit(ListingEntry { status: reserved_status(b"raw", 0o770, &self.config.supergroup), inode: None });
             return Ok(Some(ListingEnd { remaining: 0 }));
         }
-        let path = self.resolve(env, src, DirOp::Read)?;
         let cookie = self.start_after_name(start_after)?;
         let start_after = cookie.unwrap_or(start_after);
         let is_directory = path.last.is_some_and(|last| self.tree.inode(last).is_directory());
         if is_directory {
             self.check_path_access(env, &path, FsAction::READ_EXECUTE)?;
         }
-        if path.name() == ".snapshot" && path.last.is_none() && path.missing == 1 {
+        if path.name() == ".snapshot" && path.last.is_none() {
+            if path.missing > 1 {
+                let text = format!("Directory does not exist: {}", path.parent_path());
+                return Err(HdfsError::file_not_found(text));
+            }
             return Err(HdfsError::new(
                 ExceptionClass::Snapshot,
                 format!("Directory is not a snapshottable directory: {}", path.parent_path()),
