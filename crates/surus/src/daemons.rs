@@ -193,14 +193,13 @@ pub fn prepare(daemon: &str, conf: &Configuration) -> Result<()> {
 
 /// A daemon that ignored a wish for protection would give less than its owner believes.
 fn refuse_missing_security(conf: &Configuration) -> Result<()> {
-    const WISHES: [(&str, &[&str]); 7] = [
+    const WISHES: [(&str, &[&str]); 6] = [
         ("hadoop.security.authentication", &["simple"]),
         ("hadoop.rpc.protection", &["authentication"]),
         ("dfs.http.policy", &["HTTP_ONLY"]),
         ("dfs.block.access.token.enable", &["false"]),
         ("dfs.encrypt.data.transfer", &["false"]),
         ("dfs.data.transfer.protection", &[]),
-        ("hadoop.security.authorization", &["false"]),
     ];
     for (key, harmless) in WISHES {
         let value = conf.text(key)?.unwrap_or_default();
@@ -211,6 +210,21 @@ fn refuse_missing_security(conf: &Configuration) -> Result<()> {
                 conf.source(key)
             );
         }
+    }
+    refuse_policy(conf)
+}
+
+/// Without a hadoop-policy.xml every service-level list is `*`, which lets everybody in: there is nothing to ignore.
+fn refuse_policy(conf: &Configuration) -> Result<()> {
+    if !conf.get(keys::HADOOP_SECURITY_AUTHORIZATION)? {
+        return Ok(());
+    }
+    let policy = Path::new(conf.source(keys::HADOOP_SECURITY_AUTHORIZATION.name())).with_file_name("hadoop-policy.xml");
+    if RealDisk.exists(&policy)? {
+        bail!(
+            "hadoop.security.authorization = true: Surus does not apply the lists of {} yet, and does not start with them",
+            policy.display()
+        );
     }
     Ok(())
 }
