@@ -7,8 +7,9 @@ use surus_wire::datatransfer::op::{delimited, put_message};
 
 /// Room for an operation's header.
 const BUFFER_BYTES: usize = 8 << 10;
-/// Room while a block streams in: several packets with one read.
-pub const STREAM_BUFFER_BYTES: usize = 512 << 10;
+/// Room while a block streams in: several packets with one read, as many as the writer is fast.
+pub const STREAM_BUFFER_BYTES: usize = 128 << 10;
+const STREAM_BUFFER_BYTES_MAX: usize = 512 << 10;
 
 /// Bytes read from a socket and not yet used.
 pub struct Input {
@@ -46,6 +47,13 @@ impl Input {
         if self.start > 0 && self.start + bytes > self.buffer.len() {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
+        }
+    }
+
+    /// Makes more room for a peer whose bytes fill the buffer.
+    pub fn grow_when_full(&mut self) {
+        if self.end == self.buffer.len() && self.buffer.len() < STREAM_BUFFER_BYTES_MAX {
+            self.buffer.resize(self.buffer.len() * 2, 0);
         }
     }
 

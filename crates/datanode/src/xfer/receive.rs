@@ -1,7 +1,7 @@
 //! Receiving packets: whatever one read brought is forwarded with one write, written with one write of data and one of
 //! checksums, and acknowledged with one write.
 
-use super::io::{Input, STREAM_BUFFER_BYTES};
+use super::io::Input;
 use super::responder::{AckQueue, Pending, Responder};
 use super::server::Session;
 use super::write::Mirror;
@@ -17,6 +17,8 @@ use surus_proto::hadoop::hdfs::Status;
 use surus_wire::datatransfer::packet::{PACKET_PREFIX_LEN, packet_len, parse_packet};
 use surus_wire::datatransfer::{Packet, PipelineAck};
 
+/// With less room than this behind what is buffered, a partial packet is moved to the buffer's beginning first.
+const READ_ROOM_BYTES_MIN: usize = 64 << 10;
 /// How long a peer whose packet was refused may take to read the answer.
 const LINGER: Duration = Duration::from_secs(3);
 
@@ -134,10 +136,11 @@ impl<'a, 'w> Receiver<'a, 'w> {
         loop {
             let complete = complete_packets(self.input.buffered())?;
             if complete.bytes == 0 {
-                self.input.reserve(complete.next.max(STREAM_BUFFER_BYTES));
+                self.input.reserve(complete.next.max(READ_ROOM_BYTES_MIN));
                 if !self.input.fill()? {
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the writer has gone").into());
                 }
+                self.input.grow_when_full();
                 continue;
             }
             stream.forward(&self.input.buffered()[..complete.bytes]);
