@@ -66,10 +66,7 @@ pub fn path_below_prefix(path: &str) -> Option<&str> {
 pub fn parse(side: Side, method: Method, path: &str, query: &str) -> Result<Request, HdfsError> {
     let rest =
         path_below_prefix(path).ok_or_else(|| HdfsError::file_not_found(format!("{path} is not below {PREFIX}")))?;
-    let mut path = url::decode_path(if rest.is_empty() { "/" } else { rest });
-    if path.len() > 1 && path.ends_with('/') {
-        path.pop();
-    }
+    let path = url::decode_path(if rest.is_empty() { "/" } else { rest });
     let params = Params::new(side, query);
     let operation = match side {
         Side::NameNode => {

@@ -43,7 +43,7 @@ fn odd_names_in_paths() {
         ("/webhdfs/v1/a%20b+c=d;e%3Bf%25g%2Bh", "/a b+c=d;e;f%g+h"),
         ("/webhdfs/v1/%E4%BD%A0/%F0%9F%98%80", "/你/😀"),
         ("/webhdfs/v1/home//b", "/home//b"),
-        ("/webhdfs/v1/a%2Fb/", "/a/b"),
+        ("/webhdfs/v1/a%2Fb/", "/a/b/"),
         ("/webhdfs/v1/%FF%zz", "/\u{fffd}%zz"),
     ];
     for (url, want) in cases {
