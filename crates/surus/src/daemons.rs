@@ -151,7 +151,8 @@ pub fn datanode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
     let mut signals = Signals::catch()?;
     let datanode = Arc::new(DataNode::start(&conf)?);
     tracing::info!(target: "datanode.DataNode", "Opened streaming server at {}", datanode.xfer_address());
-    watch(&datanode, || std::process::exit(i32::from(exit::FAILED)))?;
+    // Seen on 3.5.0: a DataNode of another cluster, or one told to shut down, ends with status 0.
+    watch(&datanode, || std::process::exit(i32::from(exit::OK)))?;
     let signal = signals.wait();
     tracing::error!(target: "datanode.DataNode", "{}", signal.log_line());
     datanode.stop();
