@@ -3,8 +3,8 @@
 //!
 //! Torn means: within one commit's size of the last written byte there is a sector whose part of the operation still
 //! holds the fill, to the sector's end. Then the commit that wrote it was never acknowledged, nor anything behind it.
-//! One changed byte never makes a sound operation look torn: that is checked by trying the bytes that could have stood
-//! there.
+//! One changed byte never makes a sound operation look torn: a changed length is tried, and where all that is missing is a
+//! single byte, the checksum tells which it was (it is mended: torn or damaged, the operation is there).
 
 use crate::commit::COMMIT_BYTES_MAX;
 use crate::error::{DamageKind, JournalError};
@@ -39,6 +39,14 @@ impl SegmentEnd {
     }
 }
 
+/// What a bad operation is.
+enum Verdict {
+    Torn,
+    Damaged,
+    /// All of it was there but one byte.
+    Mended(TxId, EditOp),
+}
+
 /// An open segment.
 pub struct SegmentReader {
     path: PathBuf,
@@ -50,6 +58,9 @@ pub struct SegmentReader {
     position: u64,
     next: TxId,
     end: Option<SegmentEnd>,
+    mended: Vec<(u64, u8)>,
+    /// The segment was whole when it got its name: whatever is bad in it is damage.
+    is_finalized: bool,
 }
 
 impl SegmentReader {
@@ -73,9 +84,17 @@ impl SegmentReader {
             position: 0,
             next: first,
             end: None,
+            mended: Vec::new(),
+            is_finalized: false,
         };
         reader.read_header(layout)?;
         Ok(reader)
+    }
+
+    /// Says that the segment is a finalised one: no operation in it can be torn.
+    pub fn finalized(mut self) -> SegmentReader {
+        self.is_finalized = true;
+        self
     }
 
     fn read_header(&mut self, layout: i32) -> Result<(), JournalError> {
@@ -117,20 +136,29 @@ impl SegmentReader {
                 self.end = Some(SegmentEnd::Clean { offset });
                 Ok(None)
             }
-            Err(error) => {
-                if !self.is_torn()? {
-                    return Err(self.damage(DamageKind::Op(error)));
+            Err(error) => match self.judge()? {
+                Verdict::Damaged => Err(self.damage(DamageKind::Op(error))),
+                Verdict::Mended(txid, op) => {
+                    self.next.0 += 1;
+                    Ok(Some((offset, txid, op)))
                 }
-                let last_lost = self.find_lost()?;
-                self.end = Some(SegmentEnd::Torn { offset, error, last_lost });
-                Ok(None)
-            }
+                Verdict::Torn => {
+                    let last_lost = self.find_lost()?;
+                    self.end = Some(SegmentEnd::Torn { offset, error, last_lost });
+                    Ok(None)
+                }
+            },
         }
     }
 
     /// How the segment ended; after `next_op` gave None.
     pub fn end(&self) -> Option<&SegmentEnd> {
         self.end.as_ref()
+    }
+
+    /// Bytes that were read as fill, and what must stand there: offset and byte.
+    pub fn mended(&self) -> &[(u64, u8)] {
+        &self.mended
     }
 
     /// The transaction that would come next.
@@ -165,8 +193,11 @@ impl SegmentReader {
         })
     }
 
-    /// Whether the bad operation at `position` is a torn one.
-    fn is_torn(&mut self) -> Result<bool, JournalError> {
+    /// What the bad operation at `position` is.
+    fn judge(&mut self) -> Result<Verdict, JournalError> {
+        if self.is_finalized {
+            return Ok(Verdict::Damaged);
+        }
         let at = self.position;
         let head = FrameHead::parse(self.bytes(at, FrameHead::BYTES)?);
         let trusted = head.ok().filter(|head| head.opcode != OP_INVALID && head.txid == self.next.0);
@@ -179,33 +210,38 @@ impl SegmentReader {
             let (from, to) = (sector.max(at), (sector + SECTOR).min(self.len));
             if is_fill(self.bytes(from, (to - from) as usize)?) {
                 let own = to.min(until) - from;
+                if own == 1
+                    && let Some((txid, op)) = self.mend(from)?
+                {
+                    return Ok(Verdict::Mended(txid, op));
+                }
                 // All that is left of the operation lies behind what was written: its length may be what is wrong.
                 let length_matters = from >= written_until && trusted.is_some();
-                return Ok(!(own == 1 && self.one_byte_repairs(from)? || length_matters && self.length_repairs()?));
+                return Ok(if length_matters && self.length_repairs()? { Verdict::Damaged } else { Verdict::Torn });
             }
             sector += SECTOR;
         }
-        Ok(false)
+        Ok(Verdict::Damaged)
     }
 
-    /// Whether another byte at `at` would make the operation sound: then this one byte was damaged.
-    fn one_byte_repairs(&mut self, at: u64) -> Result<bool, JournalError> {
-        let start = self.position;
-        // The head may lack the very byte in question; any opcode gives the same length.
-        let mut head = self.bytes(start, FrameHead::BYTES)?.to_vec();
-        if at == start && !head.is_empty() {
-            head[0] = 0;
+    /// The operation with the byte at `at` that makes it sound, if there is one.
+    fn mend(&mut self, at: u64) -> Result<Option<(TxId, EditOp)>, JournalError> {
+        let (start, next) = (self.position, self.next);
+        let Ok(head) = FrameHead::parse(self.bytes(start, FrameHead::BYTES)?) else { return Ok(None) };
+        let mut frame = self.bytes(start, head.frame_bytes)?.to_vec();
+        let index = (at - start) as usize;
+        if head.txid != next.0 || frame.len() < head.frame_bytes || index >= frame.len() {
+            return Ok(None);
         }
-        let Ok(head) = FrameHead::parse(&head) else { return Ok(false) };
-        let frame = self.bytes(start, head.frame_bytes)?;
-        let (mut frame, index) = (frame.to_vec(), (at - start) as usize);
-        if head.txid != self.next.0 || frame.len() < head.frame_bytes || index >= frame.len() {
-            return Ok(false);
-        }
-        Ok((0..=255u8).any(|byte| {
+        for byte in 0..OP_INVALID {
             frame[index] = byte;
-            frame_body(&frame).is_ok()
-        }))
+            if let Ok(found) = self.decoder.decode(&frame) {
+                self.mended.push((at, byte));
+                self.position = start + head.frame_bytes as u64;
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether another byte in the length field would make the operation sound.

@@ -62,7 +62,7 @@ impl Storage {
             return Err(JournalError::Gap { first: replay.next, last: seen_txid });
         }
         for damage in &replay.damages {
-            observer.notice(&format!("another directory had what is damaged here: {damage}"));
+            observer.notice(&format!("damage that costs nothing, its transactions are elsewhere: {damage}"));
         }
         self.repair(&files, &replay.ends, observer)?;
 
@@ -130,13 +130,18 @@ impl Storage {
         for (dir, name) in files {
             let path = name.path(dir);
             match (name, ends.get(&path)) {
-                (FileName::InProgress(first), Some(Outcome::Read { end, next })) => {
+                (FileName::InProgress(first), Some(Outcome::Read { end, next, mended })) => {
                     if *next == *first {
                         self.disk.remove_file(&path).map_err(failed())?;
                         continue;
                     }
                     let file = self.disk.open(&path, OpenMode::ReadWrite).map_err(failed())?;
                     file.set_len(end.offset()).map_err(failed())?;
+                    for (offset, byte) in mended {
+                        file.write_all_at(&[*byte], *offset).map_err(failed())?;
+                        file.sync_data(SyncPoint("journal.mend")).map_err(failed())?;
+                        observer.notice(&format!("{}: byte {offset} was missing and is mended", path.display()));
+                    }
                     if let SegmentEnd::Torn { offset, error, last_lost } = end {
                         // Durable before the segment's final name can be: a finalised segment has no torn tail.
                         file.sync_data(SyncPoint("journal.cut")).map_err(failed())?;
@@ -179,7 +184,7 @@ fn parse_md5(text: &str) -> Option<[u8; 16]> {
 
 /// What reading a segment came to.
 enum Outcome {
-    Read { end: SegmentEnd, next: TxId },
+    Read { end: SegmentEnd, next: TxId, mended: Vec<(u64, u8)> },
     Damaged,
 }
 
@@ -238,6 +243,9 @@ impl Replay<'_> {
     ) -> Result<(), JournalError> {
         let storage = self.storage;
         let mut reader = SegmentReader::open(&*storage.disk, path, first, storage.info.layout_version)?;
+        if last.is_some() {
+            reader = reader.finalized();
+        }
         while let Some((offset, txid, op)) = reader.next_op()? {
             if last.is_some_and(|last| txid > last) {
                 return Err(JournalError::damaged(path, offset, txid, DamageKind::RunsOver));
@@ -256,18 +264,11 @@ impl Replay<'_> {
         }
         let (end, next) = (reader.end().cloned(), reader.next_txid());
         let end = end.unwrap_or(SegmentEnd::Clean { offset: 0 });
-        if let Some(last) = last {
-            let problem = match &end {
-                // A finalised segment was whole when it got its name.
-                SegmentEnd::Torn { error, .. } => Some(DamageKind::Op(*error)),
-                SegmentEnd::Clean { .. } if next <= last => Some(DamageKind::EndsEarly),
-                SegmentEnd::Clean { .. } => None,
-            };
-            if let Some(problem) = problem {
-                return Err(JournalError::damaged(path, end.offset(), next, problem));
-            }
+        if last.is_some_and(|last| next <= last) {
+            return Err(JournalError::damaged(path, end.offset(), next, DamageKind::EndsEarly));
         }
-        self.ends.insert(path.to_path_buf(), Outcome::Read { end, next });
+        let mended = reader.mended().to_vec();
+        self.ends.insert(path.to_path_buf(), Outcome::Read { end, next, mended });
         Ok(())
     }
 }

@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use surus_disk::{CrashMode, MemDisk};
+use surus_disk::{CrashMode, Disk, MemDisk};
+use surus_journal::{FileName, LAYOUT_VERSION, SegmentReader};
+use surus_namespace::EditOp;
 use surus_types::TxId;
 
 const DEFAULT_CLONES: usize = 400;
@@ -105,9 +107,23 @@ fn check(crash: &Crash, dirs: &[PathBuf], states: &States) {
     fs.log.wait_durable(txid).unwrap();
     let expected = fs.namespace.dump();
     let again = Arc::new(disk.crash_clone(CrashMode::Random, txid.0));
+    check_finalized(&again, dirs, what);
     let loaded = open(again, dirs).and_then(|storage| storage.load(config(), &mut ()));
     let loaded = loaded.unwrap_or_else(|e| panic!("{what}, second crash: {e}"));
     assert_eq!((loaded.last_txid, loaded.namespace.dump()), (txid, expected), "{what}, second crash");
+}
+
+/// Finalised segments hold whole operations and perhaps fill, never what a crash left.
+fn check_finalized(disk: &MemDisk, dirs: &[PathBuf], what: &str) {
+    for dir in dirs {
+        for entry in disk.list(&dir.join("current")).unwrap() {
+            if let Some(FileName::Finalized { first, .. }) = FileName::parse(&entry.name) {
+                let path = dir.join("current").join(&entry.name);
+                let mut reader = SegmentReader::open(disk, &path, first, LAYOUT_VERSION).unwrap().finalized();
+                while reader.next_op().unwrap_or_else(|e| panic!("{what}: {e}")).is_some() {}
+            }
+        }
+    }
 }
 
 fn crash_everywhere(dirs: &[PathBuf], clones: usize) {
@@ -135,6 +151,65 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
 fn a_power_cut_with_two_directories() {
     let clones = setting("SURUS_CRASH_CLONES", DEFAULT_CLONES);
     crash_everywhere(&[PathBuf::from("/name1"), PathBuf::from("/name2")], clones / 4);
+}
+
+/// Operations of many sectors each, over the end of the preallocated fill and into a new segment: torn tails of every
+/// kind, and fill that is not durable yet.
+#[test]
+fn a_power_cut_while_a_segment_grows() {
+    let dirs = [PathBuf::from("/name")];
+    for seed in 0..setting("SURUS_CRASH_CLONES", DEFAULT_CLONES).div_ceil(200) as u64 {
+        let disk = MemDisk::new();
+        format_dirs(&disk, &dirs);
+        let mut fs = Running::start(Arc::new(disk.clone()), &dirs).unwrap();
+        let mut path = String::new();
+        for level in 0..28 {
+            path = format!("{path}/{level:x>250}");
+            fs.mkdir(&path);
+        }
+        let mut clock = 1000 + seed as i64;
+        let short = path[..500 + 30 * seed as usize % 250].rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
+        let mut touch = |fs: &mut Running, states: &mut States, path: &str| {
+            clock += 1;
+            let txid = fs.run(EditOp::Times { path: path.into(), mtime: clock, atime: -1 });
+            states.insert(txid, fs.namespace.dump());
+        };
+        let mut states = States::new();
+        for _ in 0..133 {
+            touch(&mut fs, &mut states, &path);
+        }
+        fs.log.wait_durable(fs.log.last_txid()).unwrap();
+        let crashes = Arc::new(Mutex::new(Vec::new()));
+        let (heard, taken) = (Arc::clone(&fs.heard), Arc::clone(&crashes));
+        disk.observe(Some(Box::new(move |disk| {
+            let acknowledged = heard.lock().durable;
+            for variant in 0..4 {
+                let what = format!("growth, seed {seed}, acknowledged {acknowledged}, variant {variant}");
+                let disk = disk.crash_clone(CrashMode::Random, seed.wrapping_mul(7919) + acknowledged.0 * 4 + variant);
+                taken.lock().push(Crash { disk, acknowledged, what });
+            }
+        })));
+        for round in 0..6 {
+            // The commit thread is held up by its disk, so that many operations share a commit.
+            for at in 0..12 {
+                touch(&mut fs, &mut states, if at % 4 == 3 && round > 1 { &path } else { &short });
+            }
+            if round == 3 {
+                let roll = fs.log.roll();
+                states.insert(roll.ended, fs.namespace.dump());
+                states.insert(roll.started, fs.namespace.dump());
+                for _ in 0..8 {
+                    touch(&mut fs, &mut states, &path);
+                }
+            }
+            fs.log.wait_durable(fs.log.last_txid()).unwrap();
+        }
+        disk.observe(None);
+        drop(fs);
+        for crash in std::mem::take(&mut *crashes.lock()) {
+            check(&crash, &dirs, &states);
+        }
+    }
 }
 
 /// A cut while a directory is being formatted leaves one that can be formatted again, or one that is whole.

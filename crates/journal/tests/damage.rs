@@ -4,7 +4,7 @@ use crate::common::*;
 use crate::load::MixedLoad;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use surus_disk::{Disk, MemDisk, OpenMode, SECTOR_BYTES, SyncPoint};
+use surus_disk::{CrashMode, Disk, MemDisk, OpenMode, SECTOR_BYTES, SyncPoint};
 use surus_journal::ops::{FrameHead, OpDecoder, encode_op};
 use surus_journal::{DamageKind, JournalError};
 use surus_namespace::EditOp;
@@ -96,6 +96,11 @@ fn check_flip(killed: &Killed, at: usize, change: u8) {
             assert_eq!(damage.file, killed.segment, "{what}");
         }
         Err(other) => panic!("{what}: {other}"),
+        // The last byte before a sector's edge, or behind it: as if its sector had never been written. It is mended.
+        Ok((last, dump, notices)) if notices.iter().any(|text| text.contains("mended")) => {
+            assert_eq!((last, dump), (killed.last, killed.dump.clone()), "{what}");
+            assert!([0, SECTOR_BYTES - 1].contains(&(at % SECTOR_BYTES)), "{what}");
+        }
         Ok((last, ..)) => panic!("{what}: taken, the log ends at {last} instead of {}", killed.last),
     }
 }
@@ -229,6 +234,28 @@ fn an_operation_longer_than_a_commit() {
     for at in [20, 1 << 20, 3 << 20] {
         check_flip(&killed, killed.frames[huge].0 + at, 0x20);
     }
+}
+
+/// The last byte of the log alone in its sector, and that sector never written: the operation is mended, durably.
+#[test]
+fn a_mended_byte_survives_a_crash() {
+    let killed = (0..SECTOR_BYTES)
+        .map(|pad| {
+            killed(1, 3, |fs| {
+                fs.mkdir(&format!("/{:x<1$}", "", 1 + pad % 250));
+                fs.mkdir(&format!("/{:y<1$}", "", 1 + pad / 250));
+            })
+        })
+        .find(|killed| killed.end() % SECTOR_BYTES == 1 && killed.bytes[killed.end() - 1] != 0xFF)
+        .unwrap();
+    let mut bytes = killed.bytes.clone();
+    bytes[killed.end() - 1] = 0xFF;
+    let disk = killed.with(&bytes);
+    disk.sync_dir(Path::new("/name/current"), SyncPoint("test")).unwrap();
+    let fs = Running::start(Arc::new(disk.clone()), &dirs()).unwrap();
+    assert_eq!(fs.namespace.dump(), killed.dump);
+    let after = disk.crash_clone(CrashMode::Nothing, 0);
+    assert_eq!(start(&after).unwrap().1, killed.dump);
 }
 
 #[test]
