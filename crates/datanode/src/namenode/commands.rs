@@ -78,15 +78,8 @@ fn transfer(node: &Arc<Node>, command: &BlockCommandProto) {
 
 /// Tells the NameNode when the reason lies here.
 fn after_failed_copy(node: &Node, copy: &Copy, e: &HdfsError) {
-    match e.class {
-        ExceptionClass::ReplicaNotFound => {
-            let text = format!("Can't send invalid block {}:{}", copy.pool_id, copy.block);
-            node.reports.invalid_block(&copy.pool_id, text);
-        }
-        ExceptionClass::FileNotFound => node.reports.bad_block(node, &copy.pool_id, &copy.block),
-        _ if e.message.contains("meta file header is corrupt") => {
-            node.reports.bad_block(node, &copy.pool_id, &copy.block);
-        }
-        _ => {}
+    if e.class == ExceptionClass::ReplicaNotFound {
+        let text = format!("Can't send invalid block {}:{}", copy.pool_id, copy.block);
+        node.reports.invalid_block(&copy.pool_id, text);
     }
 }

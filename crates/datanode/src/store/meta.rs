@@ -86,6 +86,16 @@ pub fn verified_length(data: &dyn DiskFile, meta: &dyn DiskFile) -> io::Result<(
     Ok((offset, None))
 }
 
+/// The stored checksum of the partial chunk at the end; `None` when the length is a multiple of the chunk.
+pub fn partial_checksum(checksum: Checksum, length: u64, meta: &dyn DiskFile) -> io::Result<Option<[u8; 4]>> {
+    if checksum.checksum_size() == 0 || length.is_multiple_of(u64::from(checksum.bytes_per_checksum())) {
+        return Ok(None);
+    }
+    let mut sum = [0; 4];
+    meta.read_exact_at(&mut sum, checksum_offset(checksum, length))?;
+    Ok(Some(sum))
+}
+
 /// Fills `buffer` as far as the file goes.
 pub fn read_up_to(file: &dyn DiskFile, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0;

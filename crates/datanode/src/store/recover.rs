@@ -117,7 +117,7 @@ impl BlockPool {
         let meta = volume.disk.open(&meta, OpenMode::ReadWrite).map_err(io_error)?;
         let checksum = meta::read_header(&*meta).map_err(io_error)?;
         let length = open.progress().bytes_on_disk;
-        let last = last_checksum(checksum, length, &*meta).map_err(io_error)?;
+        let last = meta::partial_checksum(checksum, length, &*meta).map_err(io_error)?;
         open.set_on_disk(length, last);
         Ok(ReplicaWriter::new(self, volume, id, open, turn, (data, meta), checksum, size_max, true))
     }
@@ -414,16 +414,6 @@ impl BlockPool {
         self.map.lock().insert(new.id, replica);
         Ok(())
     }
-}
-
-/// The stored checksum of the partial chunk at the end; `None` when the length is a multiple of the chunk.
-fn last_checksum(checksum: Checksum, length: u64, meta: &dyn DiskFile) -> io::Result<Option<[u8; 4]>> {
-    if checksum.checksum_size() == 0 || length.is_multiple_of(u64::from(checksum.bytes_per_checksum())) {
-        return Ok(None);
-    }
-    let mut sum = [0; 4];
-    meta.read_exact_at(&mut sum, checksum_offset(checksum, length))?;
-    Ok(Some(sum))
 }
 
 /// Cuts both files to `length`, durably. The last checksum is made to fit first: with it on disk, a crash leaves a replica

@@ -28,7 +28,7 @@ pub(super) fn block_checksum(session: &mut Session<'_>, op: &OpBlockChecksumProt
             .ok_or_else(|| HdfsError::io(format!("Replica is not readable, block={block}, {}", info.state.name())))?;
         // Zero stands for "all of it": old clients do not say the length.
         let length = if block.num_bytes == 0 { visible } else { visible.min(block.num_bytes) };
-        let sender = BlockSender::open(&pool, &block, 0, length, true)?;
+        let sender = BlockSender::open(&pool, &block, 0, length, true).map_err(|e| e.error)?;
         compute(&sender, length, kind).map_err(|e| HdfsError::io(e.to_string()))
     });
     match computed {

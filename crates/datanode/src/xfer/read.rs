@@ -1,27 +1,27 @@
 //! READ_BLOCK.
 
-use super::sender::BlockSender;
+use super::sender::{BlockSender, SendRefusal};
 use super::server::{After, Session};
 use std::io;
 use surus_proto::hadoop::hdfs::{
     BlockOpResponseProto, ClientReadStatusProto, OpReadBlockProto, ReadOpChecksumInfoProto, Status,
 };
-use surus_types::HdfsError;
 use surus_wire::datatransfer::op::put_message;
 
 pub(super) fn read_block(session: &mut Session<'_>, op: &OpReadBlockProto) -> io::Result<After> {
     let (pool_id, block) = super::write::block_of(&op.header.base_header.block);
-    let opened: Result<BlockSender, HdfsError> = session
+    let opened = session
         .node
         .pool(pool_id)
+        .map_err(SendRefusal::from)
         .and_then(|pool| BlockSender::open(&pool, &block, op.offset, op.len, op.send_checksums()));
     let sender = match opened {
         Ok(sender) => sender,
-        Err(e) => {
-            if e.message.contains("meta file header is corrupt") || e.message.starts_with("Meta-data not found") {
+        Err(SendRefusal { error, damaged }) => {
+            if damaged {
                 session.node.reports.bad_block(session.node, pool_id, &block);
             }
-            let text = format!("opReadBlock {pool_id}:{block} received exception {e}");
+            let text = format!("opReadBlock {pool_id}:{block} received exception {error}");
             tracing::info!("{}: {text}", session.peer);
             session.respond(Status::Error, Some(text))?;
             return Ok(After::KeepAlive);

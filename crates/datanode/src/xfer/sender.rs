@@ -2,12 +2,12 @@
 //! Source of ranges and texts: `BlockSender.java`, Hadoop 3.5.0.
 
 use crate::checksum::Checksum;
-use crate::store::{BlockPool, Progress, ReplicaReader, ReplicaState, io_error, meta};
+use crate::store::{BlockPool, Progress, ReplicaReader, io_error, meta};
 use std::io::{self, IoSlice};
 use std::net::TcpStream;
 use std::time::Duration;
 use surus_net::stream;
-use surus_types::{Block, ExceptionClass, HdfsError};
+use surus_types::{Block, HdfsError};
 use surus_wire::datatransfer::checksum::ChecksumType;
 use surus_wire::datatransfer::packet::PacketHeader;
 
@@ -19,6 +19,33 @@ const SEND_FILE_BYTES_MIN: u64 = 32 << 10;
 const WAIT_FOR_BYTES: Duration = Duration::from_secs(3);
 /// The chunk size that stands in the answer where no checksums are sent.
 const UNCHECKED_CHUNK_BYTES: u32 = 512;
+
+/// Why a replica cannot be sent.
+#[derive(Debug)]
+pub struct SendRefusal {
+    pub error: HdfsError,
+    /// Its files are damaged: the NameNode should know.
+    pub damaged: bool,
+}
+
+impl From<HdfsError> for SendRefusal {
+    fn from(error: HdfsError) -> Self {
+        SendRefusal { error, damaged: false }
+    }
+}
+
+impl SendRefusal {
+    /// A meta file that ends early or makes no sense is damage; other errors are the disk's.
+    fn of_meta(pool: &BlockPool, block: &Block, e: io::Error) -> Self {
+        match e.kind() {
+            io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => SendRefusal {
+                error: HdfsError::io(format!("The block meta file header is corrupt: {}: {e}", pool.extended(block))),
+                damaged: true,
+            },
+            _ => io_error(e).into(),
+        }
+    }
+}
 
 /// A range that is ready to be sent.
 pub struct BlockSender {
@@ -43,20 +70,41 @@ impl BlockSender {
         offset: u64,
         length: u64,
         send_checksums: bool,
-    ) -> Result<BlockSender, HdfsError> {
-        // What the writer has told must be known before the files are opened: they only grow after it.
-        let progress = snapshot(pool, block, offset.saturating_add(length))?;
+    ) -> Result<BlockSender, SendRefusal> {
+        loop {
+            let sender = Self::open_once(pool, block, offset, length, send_checksums)?;
+            let opened = &sender.reader.info;
+            // A replica reopened for append meanwhile: its last checksum may be a later one.
+            let settled = opened.open.is_some()
+                || pool.lookup(block.id).is_none_or(|now| {
+                    now.state == opened.state && now.block.generation_stamp == opened.block.generation_stamp
+                });
+            if settled {
+                return Ok(sender);
+            }
+        }
+    }
+
+    fn open_once(
+        pool: &BlockPool,
+        block: &Block,
+        offset: u64,
+        length: u64,
+        send_checksums: bool,
+    ) -> Result<BlockSender, SendRefusal> {
         let reader = pool.open(block)?;
+        // Taken from the replica that was opened: one that was complete a moment ago may be open for append by now.
+        let progress = snapshot(&reader, offset.saturating_add(length))?;
         let info = &reader.info;
         if info.block.generation_stamp < block.generation_stamp {
-            return Err(HdfsError::io(format!(
+            return Err(refusal(format!(
                 "Replica gen stamp < block genstamp, block={}, replica={}",
                 pool.extended(block),
                 info.block
             )));
         }
         if info.visible_length.is_none() {
-            return Err(HdfsError::io(format!(
+            return Err(refusal(format!(
                 "Replica is not readable, block={}, replica={}, {}",
                 pool.extended(block),
                 info.block,
@@ -70,7 +118,7 @@ impl BlockSender {
         };
         let available = progress.map_or(info.block.num_bytes, |p| p.bytes_on_disk);
         if offset > available || length > available - offset {
-            return Err(HdfsError::io(format!(
+            return Err(refusal(format!(
                 " Offset {offset} and length {length} don't match block {} ( blockLen {available} )",
                 pool.extended(block)
             )));
@@ -79,7 +127,16 @@ impl BlockSender {
         let start = offset - offset % chunk;
         let whole = (offset + length).div_ceil(chunk) * chunk;
         let end = whole.min(available);
-        let last_checksum = progress.and_then(|p| p.last_checksum).filter(|_| send_checksums && whole >= available);
+        let last_checksum = match progress {
+            _ if !send_checksums || whole < available => None,
+            Some(progress) => progress.last_checksum,
+            // Taken now: an append that begins after this overwrites it.
+            None => match &reader.meta {
+                Some(meta_file) => meta::partial_checksum(stored, available, &**meta_file)
+                    .map_err(|e| SendRefusal::of_meta(pool, block, e))?,
+                None => None,
+            },
+        };
         Ok(BlockSender { reader, checksum, start, end, last_checksum })
     }
 
@@ -174,14 +231,9 @@ impl BlockSender {
 }
 
 /// What the writer of an open replica has told, once `bytes` are there or the wait is over. `None`: not open.
-fn snapshot(pool: &BlockPool, block: &Block, bytes: u64) -> Result<Option<Progress>, HdfsError> {
-    let Some(info) = pool.lookup(block.id) else {
-        return Err(HdfsError::new(
-            ExceptionClass::ReplicaNotFound,
-            format!("Replica not found for {}", pool.extended(block)),
-        ));
-    };
-    let Some(open) = info.open.filter(|_| info.state != ReplicaState::Temporary) else { return Ok(None) };
+fn snapshot(reader: &ReplicaReader, bytes: u64) -> Result<Option<Progress>, HdfsError> {
+    let info = &reader.info;
+    let Some(open) = info.open.as_ref().filter(|_| info.visible_length.is_some()) else { return Ok(None) };
     let progress = open.wait_for_bytes(bytes, WAIT_FOR_BYTES);
     if progress.bytes_on_disk < bytes {
         return Err(HdfsError::io(format!("Need {bytes} bytes, but only {} bytes available", progress.bytes_on_disk)));
@@ -189,15 +241,14 @@ fn snapshot(pool: &BlockPool, block: &Block, bytes: u64) -> Result<Option<Progre
     Ok(Some(progress))
 }
 
-fn stored_checksum(pool: &BlockPool, block: &Block, reader: &ReplicaReader) -> Result<Checksum, HdfsError> {
+fn stored_checksum(pool: &BlockPool, block: &Block, reader: &ReplicaReader) -> Result<Checksum, SendRefusal> {
     let Some(meta_file) = &reader.meta else {
-        return Err(HdfsError::file_not_found(format!("Meta-data not found for {}", pool.extended(block))));
+        let error = HdfsError::file_not_found(format!("Meta-data not found for {}", pool.extended(block)));
+        return Err(SendRefusal { error, damaged: true });
     };
-    meta::read_header(&**meta_file).map_err(|e| match e.kind() {
-        io::ErrorKind::InvalidData => HdfsError::new(
-            ExceptionClass::Io,
-            format!("The block meta file header is corrupt: {}: {e}", pool.extended(block)),
-        ),
-        _ => io_error(e),
-    })
+    meta::read_header(&**meta_file).map_err(|e| SendRefusal::of_meta(pool, block, e))
+}
+
+fn refusal(text: String) -> SendRefusal {
+    HdfsError::io(text).into()
 }

@@ -59,7 +59,12 @@ fn try_send(node: &Arc<Node>, copy: &Copy) -> Result<(), HdfsError> {
         .ok_or_else(|| HdfsError::io(format!("{} is not readable, {}", copy.block, info.state.name())))?;
     let block = Block { num_bytes: visible, ..info.block };
     let Some((first, rest)) = copy.targets.split_first() else { return Ok(()) };
-    let sender = BlockSender::open(&pool, &block, 0, visible, true)?;
+    let sender = BlockSender::open(&pool, &block, 0, visible, true).map_err(|refusal| {
+        if refusal.damaged {
+            node.reports.bad_block(node, &copy.pool_id, &block);
+        }
+        refusal.error
+    })?;
     let io_error =
         |e: io::Error| HdfsError::io(format!("{}:{block} to {}: {e}", copy.pool_id, xfer_address(node, &first.id)));
     let stream = connect(node, &first.id, rest.len()).map_err(io_error)?;
