@@ -48,8 +48,9 @@ impl LocalFile {
             let len = (buffer.len() - done).min((block.block.num_bytes - in_block) as usize);
             let target = &mut buffer[done..done + len];
             if let Err(e) = block.read(&pool, in_block, target) {
-                if e.kind() == io::ErrorKind::InvalidData {
-                    let damaged = block.block;
+                let damaged = block.block;
+                // An append that began meanwhile changes the last checksum: that is no damage.
+                if e.kind() == io::ErrorKind::InvalidData && is_complete(&pool, &damaged) {
                     self.node.reports.bad_block(&self.node, pool.id(), &damaged);
                 }
                 return Err(e);
@@ -62,11 +63,13 @@ impl LocalFile {
 
 fn local_block(pool: &BlockPool, located: &LocatedBlockProto) -> Option<LocalBlock> {
     let (pool_id, block) = crate::xfer::block_of(&located.b);
-    let info = pool.lookup(block.id).filter(|_| pool_id == pool.id())?;
-    let fits = info.state == ReplicaState::Finalized
-        && info.block.generation_stamp == block.generation_stamp
-        && info.block.num_bytes == block.num_bytes;
+    let fits = pool_id == pool.id() && is_complete(pool, &block);
     fits.then_some(LocalBlock { start: located.offset, block, open: None })
+}
+
+/// Whether the block is here, finalized, with this stamp and length.
+fn is_complete(pool: &BlockPool, block: &Block) -> bool {
+    pool.lookup(block.id).is_some_and(|info| info.state == ReplicaState::Finalized && info.block == *block)
 }
 
 impl LocalBlock {
