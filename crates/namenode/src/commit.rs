@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use surus_namespace::plan::SoftEffect;
 use surus_namespace::{EditOp, Env, Namespace, Operation, Plan, Refusal, WaitFor};
 use surus_net::rpc::{ReadyReply, send_together};
-use surus_types::{HdfsError, RpcIds, TxId};
+use surus_types::{ExceptionClass, HdfsError, RpcIds, TxId};
 use tokio::sync::oneshot;
 
 /// What waits for a transaction to be durable.
@@ -88,13 +88,16 @@ impl Core {
         let mut namespace = self.namespace.write();
         namespace.set_now(env.monotonic_ms);
         if let Some(what) = what {
-            self.check_safe_mode(&namespace, what)?;
+            self.check_safe_mode(&namespace, what).map_err(|error| self.soon_over(&namespace, call, error))?;
         }
         let (result, woken) = match operation.plan(&namespace, &env) {
             Ok(Plan { ops, soft, reply }) => {
                 let woken = self.commit(&mut namespace, &ops, &soft);
                 encode(&namespace, &reply);
                 (Ok(Done { txid: self.last_txid(), keep: true }), woken)
+            }
+            Err(Refusal::Error(error)) if error.class == ExceptionClass::SafeMode => {
+                (Err(self.soon_over(&namespace, call, error)), Vec::new())
             }
             Err(Refusal::Error(error)) => (Err(Refused::Error(error)), Vec::new()),
             Err(Refusal::Wait { until, otherwise }) => (Err(self.refused(until, otherwise)), Vec::new()),
@@ -106,6 +109,15 @@ impl Core {
         drop(namespace);
         self.wake(&woken);
         result
+    }
+
+    /// Where the only DataNode is in this process, start-up safe mode ends as soon as that one has reported, in a blink: the
+    /// call waits for it.
+    fn soon_over(&self, namespace: &Namespace, call: &Call<'_>, error: HdfsError) -> Refused {
+        if self.own_datanode && namespace.blocks.safe_mode.is_startup() && !call.waited {
+            return self.refused(WaitFor::SafeMode, error);
+        }
+        error.into()
     }
 
     /// Under the namespace lock, so that no wake-up is missed between the plan and the parking.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use surus_disk::{Disk, RealDisk};
+use surus_namespace::WaitFor;
 use surus_namespace::blocks::{Datanode, Observation, SafeMode};
 use surus_namespace::ops::lease_expiry::LeaseExpiry;
 use tokio::time::MissedTickBehavior;
@@ -111,6 +112,7 @@ impl Core {
         }
         if self.observe(Observation::SafeModeTick).left_safe_mode {
             tracing::info!("safe mode is OFF");
+            self.wake(&[WaitFor::SafeMode]);
         }
     }
 

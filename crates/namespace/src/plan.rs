@@ -89,6 +89,8 @@ pub enum WaitFor {
     MinReplication(BlockId),
     /// The file's lease recovery ends.
     LeaseRecovery(InodeId),
+    /// Start-up safe mode ends.
+    SafeMode,
 }
 
 /// A request of a client, parsed but not yet checked against the state. One type and one file for each (`ops/`).

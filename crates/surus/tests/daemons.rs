@@ -3,9 +3,11 @@
 use crate::command_line::{show, surus};
 use crate::launcher::link;
 use crate::server::{Server, start_command};
+use std::io::Write;
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use surus_client::CreateOptions;
 use surus_types::FsPermission;
 
 /// Site files for a NameNode and a DataNode on free ports.
@@ -133,4 +135,19 @@ fn daemon_start_status_stop() {
     // One that cannot start is reported.
     let (code, _, err) = hdfs(&["--daemon", "start", "namenode", "-D", "dfs.replication=x"]);
     assert!(code == 1 && err.contains("Cannot start namenode"), "{code} {err}");
+}
+
+#[test]
+fn the_first_write_after_a_start_waits_for_the_datanode_to_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path());
+    for round in 0..5 {
+        let client = server.client();
+        let mut writer = client.create(&format!("/tmp/{round}"), &CreateOptions::default()).unwrap();
+        writer.write_all(b"first").unwrap();
+        writer.close().unwrap();
+        assert_eq!(server.terminate(), Some(0));
+        server = Server::start(dir.path());
+    }
+    assert_eq!(server.client().list_status("/tmp").unwrap().len(), 5);
 }
