@@ -53,6 +53,10 @@ enum Answer {
 type Outcome = Result<(Answer, TxId), HdfsError>;
 
 pub async fn serve(core: &Arc<Core>, method: &str, path: &str, query: &str, peer: SocketAddr) -> Response<HttpBody> {
+    if method == "OPTIONS" {
+        // As Hadoop 3.5.0, whatever is asked for.
+        return answer(StatusCode::OK, Some("text/html"), HttpBody::empty());
+    }
     let mut response = match outcome(core, method, path, query, peer).await {
         Ok((answer, txid)) => {
             core.durable(txid).await;
