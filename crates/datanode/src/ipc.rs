@@ -80,6 +80,13 @@ impl Ipc {
                 }),
                 Err(e) => return Err((reply, e)),
             },
+            "evictWriters" => match self.superuser(call) {
+                Ok(()) => {
+                    self.node.store.evict_writers();
+                    reply.ok(&EvictWritersResponseProto {});
+                }
+                Err(e) => return Err((reply, e)),
+            },
             "getVolumeReport" => match self.superuser(call) {
                 Ok(()) => reply.ok(&self.volume_report()),
                 Err(e) => return Err((reply, e)),

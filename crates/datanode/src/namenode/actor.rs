@@ -207,6 +207,11 @@ impl Actor {
 
     fn reports(&self, node: &Arc<Node>) {
         loop {
+            if !node.config.incremental_report_interval.is_zero()
+                && self.queue.sleep(node.config.incremental_report_interval)
+            {
+                return;
+            }
             let round = self.queue.next();
             if round.stop {
                 return;

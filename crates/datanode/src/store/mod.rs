@@ -204,6 +204,13 @@ impl BlockStore {
         }
     }
 
+    /// `dfsadmin -evictWriters`.
+    pub fn evict_writers(&self) {
+        for pool in self.pools.read().values() {
+            pool.evict_writers();
+        }
+    }
+
     /// Forgets the replicas of failed volumes. Returns how many there were.
     pub fn drop_failed_replicas(&self) -> usize {
         let failed: Vec<u16> = self.volumes.read().iter().filter(|v| v.is_failed()).map(|v| v.index).collect();

@@ -437,6 +437,15 @@ impl BlockPool {
         before - map.len()
     }
 
+    /// Tells everybody who writes to end.
+    pub(crate) fn evict_writers(&self) {
+        for replica in self.map.lock().values() {
+            if let Kind::Rbw(open) | Kind::Temporary(open) = &replica.kind {
+                open.evict();
+            }
+        }
+    }
+
     pub fn num_replicas(&self) -> usize {
         self.map.lock().len()
     }

@@ -205,6 +205,13 @@ impl OpenReplica {
         Ok(WriterTurn { open: self.clone(), turn: slot.turn })
     }
 
+    /// Tells the present writer to end, and does not wait for it.
+    pub(crate) fn evict(&self) {
+        if let Some(stop) = &self.writer.lock().stop {
+            stop();
+        }
+    }
+
     pub fn has_writer(&self) -> bool {
         self.writer.lock().stop.is_some()
     }

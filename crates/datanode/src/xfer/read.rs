@@ -38,7 +38,7 @@ pub(super) fn read_block(session: &mut Session<'_>, op: &OpReadBlockProto) -> io
     let mut head = Vec::with_capacity(64);
     put_message(&mut head, &response);
     surus_net::stream::write_all_more(session.stream(), &head)?;
-    if let Err(e) = sender.send(session.stream()) {
+    if let Err(e) = sender.send(session.stream(), session.node.config.transfer_to_allowed) {
         if !is_socket_error(&e) {
             session.node.check_volume_later(&sender.reader().volume, &e);
         }

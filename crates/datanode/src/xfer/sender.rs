@@ -144,11 +144,12 @@ impl BlockSender {
         &self.reader
     }
 
-    /// Sends the range and the empty packet that ends it. Returns how many bytes of data went out.
+    /// Sends the range and the empty packet that ends it. `from_file`: data need not come through this process. Returns how
+    /// many bytes of data went out.
     ///
     /// # Errors
     /// Those of the socket or the disk.
-    pub fn send(&self, stream: &TcpStream) -> io::Result<u64> {
+    pub fn send(&self, stream: &TcpStream, from_file: bool) -> io::Result<u64> {
         let chunk = u64::from(self.checksum.bytes_per_checksum());
         let packet = (PACKET_DATA_BYTES / chunk).max(1) * chunk;
         let mut offset = self.start;
@@ -156,7 +157,7 @@ impl BlockSender {
         let mut buffer = Vec::new();
         while offset < self.end {
             let data_len = packet.min(self.end - offset);
-            self.send_packet(stream, offset, seqno, data_len, &mut buffer)?;
+            self.send_packet(stream, (offset, data_len), seqno, from_file, &mut buffer)?;
             offset += data_len;
             seqno += 1;
         }
@@ -168,15 +169,15 @@ impl BlockSender {
     fn send_packet(
         &self,
         stream: &TcpStream,
-        offset: u64,
+        (offset, data_len): (u64, u64),
         seqno: i64,
-        data_len: u64,
+        from_file: bool,
         buffer: &mut Vec<u8>,
     ) -> io::Result<()> {
         let sums_len = self.checksum.checksums_len(data_len as usize);
         let header = PacketHeader { offset_in_block: offset, seqno, data_len: data_len as u32, ..Default::default() };
         let head = header.encode(sums_len);
-        let file = self.reader.data.as_std_file().filter(|_| data_len >= SEND_FILE_BYTES_MIN);
+        let file = self.reader.data.as_std_file().filter(|_| from_file && data_len >= SEND_FILE_BYTES_MIN);
         let body_len = if file.is_some() { sums_len } else { sums_len + data_len as usize };
         buffer.clear();
         buffer.extend_from_slice(&head);

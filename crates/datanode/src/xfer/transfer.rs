@@ -72,7 +72,7 @@ fn try_send(node: &Arc<Node>, copy: &Copy) -> Result<(), HdfsError> {
     let mut head = Vec::with_capacity(512);
     put_op(&mut head, Op::WriteBlock, &op);
     (&stream).write_all(&head).map_err(io_error)?;
-    sender.send(&stream).map_err(io_error)?;
+    sender.send(&stream, node.config.transfer_to_allowed).map_err(io_error)?;
     if !copy.client_name.is_empty() {
         let ack: DnTransferAckProto = Input::new(stream).read_message().map_err(io_error)?;
         if ack.status != Status::Success as i32 {
