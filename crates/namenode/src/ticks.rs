@@ -94,7 +94,8 @@ pub async fn run(core: Weak<Core>) {
 
 impl Core {
     /// Start-up safe mode may end. With the only DataNode in this process it does not end before that one has reported
-    /// all its storages: the threshold alone rounds a small number of blocks down to none, and there is no extension.
+    /// all its storages: the threshold alone rounds a small number of blocks down to none, there is no extension, and a first
+    /// block could not be placed.
     pub fn tick_safe_mode(&self) {
         {
             let namespace = self.namespace.read();
@@ -105,7 +106,7 @@ impl Core {
                     && !node.storages.is_empty()
                     && node.storages.iter().all(|s| nodes.storage(*s).block_reports > 0)
             };
-            let waits = self.own_datanode && blocks.num_blocks() > 0 && !nodes.iter().any(has_reported);
+            let waits = self.own_datanode && !nodes.iter().any(has_reported);
             if !blocks.safe_mode.is_on() || waits {
                 return;
             }

@@ -54,7 +54,7 @@ impl Cluster {
     }
 
     pub fn start(&mut self) {
-        let options = NameNodeOptions { own_datanode: true, user: SUPERUSER.to_owned() };
+        let options = NameNodeOptions { own_datanode: false, user: SUPERUSER.to_owned() };
         self.namenode = Some(NameNode::start(&self.conf(), options).expect("starts"));
     }
 
