@@ -64,7 +64,8 @@ fn replicas_of_deleted_files_are_invalidated() {
 
 #[test]
 fn start_up_safe_mode_ends_with_the_report_and_reads_wait_for_it() {
-    let mut cluster = Cluster::new();
+    let at_once = [("dfs.namenode.safemode.threshold-pct", "1.0"), ("dfs.namenode.safemode.extension", "0")];
+    let mut cluster = Cluster::with(&at_once);
     let block = {
         let node = Words::register(&cluster.rpc(), "dn1");
         written(&cluster, &node, "/f")
