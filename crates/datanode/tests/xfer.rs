@@ -200,6 +200,28 @@ fn peers_that_make_no_sense_cost_only_themselves() {
     finalized(&cluster, 0, ID + 1, 10);
 }
 
+/// Packets larger than any buffer here, small ones right behind.
+#[test]
+fn packets_of_all_sizes() {
+    let cluster = Cluster::start(1);
+    let mut peer = Peer::connect(cluster.datanodes[0].xfer_address());
+    peer.op(Op::WriteBlock, &write_op(extended(ID, 1001, 8 << 20), Stage::PipelineSetupCreate, vec![]));
+    assert_eq!(peer.response().status, SUCCESS);
+    let ends = [1 << 21, (1 << 21) + 512, (1 << 21) + 70_000 / 512 * 512, 5 << 20, (5 << 20) + 1];
+    let mut from = 0;
+    for (seqno, end) in ends.into_iter().enumerate() {
+        peer.packet(seqno as i64, from, end, false, false, false);
+        from = end;
+    }
+    peer.packet(ends.len() as i64, from, from, true, false, false);
+    for seqno in 0..=ends.len() {
+        assert_eq!(peer.ack(), (seqno as i64, vec![SUCCESS]));
+    }
+    let mut reader = Peer::connect(cluster.datanodes[0].xfer_address());
+    let read = reader.read(extended(ID, 1001, from), 0, from).unwrap();
+    assert!(read == (0, content(0, from)));
+}
+
 #[test]
 fn stop_ends_connections_in_use() {
     let cluster = Cluster::start(1);

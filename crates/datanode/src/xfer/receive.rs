@@ -135,15 +135,16 @@ impl<'a, 'w> Receiver<'a, 'w> {
     fn receive(&mut self, stream: &mut Stream<'_>, acks: &mut Acks<'_>) -> Result<bool, ReceiveError> {
         loop {
             let complete = complete_packets(self.input.buffered())?;
-            if complete.bytes == 0 {
-                self.input.reserve(complete.next.max(READ_ROOM_BYTES_MIN));
+            if complete == 0 {
+                // Room grows with what has come, never with what a header promises.
+                self.input.reserve(READ_ROOM_BYTES_MIN);
                 if !self.input.fill()? {
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the writer has gone").into());
                 }
                 self.input.grow_when_full();
                 continue;
             }
-            stream.forward(&self.input.buffered()[..complete.bytes]);
+            stream.forward(&self.input.buffered()[..complete]);
             let mut round = Round {
                 node: &self.node,
                 writer: self.writer,
@@ -154,18 +155,18 @@ impl<'a, 'w> Receiver<'a, 'w> {
                 last: false,
                 handled: Vec::new(),
             };
-            let result = round.take(&self.input.buffered()[..complete.bytes]);
+            let result = round.take(&self.input.buffered()[..complete]);
             let (handled, last, sync) = (round.handled, round.last, round.sync);
             self.acknowledge(acks, &handled, result.as_ref().err())?;
             if let Err(e) = result {
                 let told = handled.iter().any(|p| p.status != Status::Success);
                 if told && matches!(acks, Acks::Direct { .. }) {
-                    self.input.consume(complete.bytes);
+                    self.input.consume(complete);
                     self.linger();
                 }
                 return Err(e);
             }
-            self.input.consume(complete.bytes);
+            self.input.consume(complete);
             if last {
                 return Ok(sync);
             }
@@ -243,23 +244,17 @@ impl Stream<'_> {
     }
 }
 
-struct Complete {
-    /// Bytes of the packets that are wholly in the buffer.
-    bytes: usize,
-    /// Bytes of the next packet as far as known.
-    next: usize,
-}
-
-fn complete_packets(buffer: &[u8]) -> io::Result<Complete> {
+/// Bytes of the packets that are wholly in the buffer.
+fn complete_packets(buffer: &[u8]) -> io::Result<usize> {
     let mut bytes = 0;
     while let Some(prefix) = buffer[bytes..].first_chunk::<PACKET_PREFIX_LEN>() {
         let len = packet_len(prefix).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
         if buffer.len() - bytes < len {
-            return Ok(Complete { bytes, next: len });
+            break;
         }
         bytes += len;
     }
-    Ok(Complete { bytes, next: PACKET_PREFIX_LEN })
+    Ok(bytes)
 }
 
 /// The packets of one read.
