@@ -8,6 +8,7 @@ use surus_disk::{Disk, RealDisk};
 use surus_namespace::WaitFor;
 use surus_namespace::blocks::{Datanode, Observation, SafeMode};
 use surus_namespace::ops::lease_expiry::LeaseExpiry;
+use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 
 /// How often the task looks at its watches; also the grain of a parked call's time bound.
@@ -52,6 +53,7 @@ pub async fn run(core: Weak<Core>) {
     let mut checkpoint = Watch::new(config.checkpoint_check_ms);
     checkpoint.next_ms = first.clock.monotonic_ms() + config.checkpoint_check_ms;
     drop(first);
+    let mut disk_check: Option<JoinHandle<()>> = None;
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -78,8 +80,10 @@ pub async fn run(core: Weak<Core>) {
         {
             cache.expire(now_ms);
         }
-        if resources.is_due(now_ms) {
-            core.check_resources();
+        // A disk that hangs must not take this task with it, nor a new thread every time.
+        if resources.is_due(now_ms) && disk_check.as_ref().is_none_or(JoinHandle::is_finished) {
+            let core = Arc::clone(&core);
+            disk_check = Some(core.runtime.clone().spawn_blocking(move || core.check_resources()));
         }
         if checkpoint.is_due(now_ms) {
             let core = Arc::clone(&core);

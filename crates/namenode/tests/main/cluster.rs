@@ -20,6 +20,8 @@ pub struct Cluster {
     // Before the directory, so that it stops before that is removed.
     pub namenode: Option<NameNode>,
     settings: Vec<(&'static str, &'static str)>,
+    /// Start as if the only DataNode were in this process.
+    pub own_datanode: bool,
     dir: TempDir,
 }
 
@@ -30,7 +32,7 @@ impl Cluster {
 
     pub fn with(settings: &[(&'static str, &'static str)]) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
-        let mut cluster = Cluster { dir, settings: settings.to_vec(), namenode: None };
+        let mut cluster = Cluster { dir, settings: settings.to_vec(), own_datanode: false, namenode: None };
         surus_namenode::format(&cluster.conf(), SUPERUSER, Some("CID-test")).expect("formats");
         cluster.start();
         cluster
@@ -54,7 +56,7 @@ impl Cluster {
     }
 
     pub fn start(&mut self) {
-        let options = NameNodeOptions { own_datanode: false, user: SUPERUSER.to_owned() };
+        let options = NameNodeOptions { own_datanode: self.own_datanode, user: SUPERUSER.to_owned() };
         self.namenode = Some(NameNode::start(&self.conf(), options).expect("starts"));
     }
 

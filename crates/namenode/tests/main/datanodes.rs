@@ -1,7 +1,8 @@
 //! DataNodes that report, calls that wait for them, and what they are told.
 
-use crate::cluster::{Cluster, Words, message};
+use crate::cluster::{CLIENT, Cluster, SUPERUSER, Words, create, message};
 use std::time::{Duration, Instant};
+use surus_net::rpc::{RpcClient, RpcClientOptions};
 use surus_proto::hadoop::hdfs::datanode::datanode_command_proto::Type;
 use surus_proto::hadoop::hdfs::*;
 
@@ -102,4 +103,31 @@ fn a_datanode_that_is_not_known_is_told_to_register() {
     assert_ne!(address, "");
     let stranger = Words::register(&cluster.rpc(), "dn2");
     assert!(stranger.heartbeat().cmds.iter().all(|c| c.cmd_type != Type::RegisterCommand as i32));
+}
+
+#[test]
+fn a_repeat_of_a_parked_call_waits_for_the_first_ones_answer() {
+    let mut cluster = Cluster::new();
+    let block = {
+        let node = Words::register(&cluster.rpc(), "dn1");
+        written(&cluster, &node, "/f")
+    };
+    // Start-up safe mode: changes wait for the only DataNode.
+    cluster.own_datanode = true;
+    cluster.restart();
+    let first = cluster.client();
+    let options = RpcClientOptions { client_id: Some(*first.0.client_id()), ..Default::default() };
+    let again = RpcClient::connect(&cluster.rpc(), SUPERUSER, CLIENT, options).unwrap();
+    let id = first.0.next_call_id();
+    let (one, two) = std::thread::scope(|scope| {
+        let one = scope.spawn(|| first.again::<_, CreateResponseProto>(id, "create", &create("/new")));
+        std::thread::sleep(Duration::from_millis(100));
+        let two = scope.spawn(|| again.call_again::<_, CreateResponseProto>(id, 1, "create", &create("/new")));
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(!one.is_finished() && !two.is_finished());
+        Words::register_with(&cluster.rpc(), "dn1", &[&block]);
+        (one.join().unwrap(), two.join().unwrap().unwrap())
+    });
+    let file_id = |response: CreateResponseProto| response.fs.and_then(|fs| fs.file_id).unwrap();
+    assert_eq!(file_id(one), file_id(two));
 }
