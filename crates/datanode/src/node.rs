@@ -54,6 +54,14 @@ impl Node {
         Ok((pool, info))
     }
 
+    /// Tells the NameNode of a replica whose file is not there any more, so that it makes another.
+    pub fn forget_missing(&self, pool_id: &str, block: &Block) {
+        if let Some((block, volume)) = self.store.pool(pool_id).and_then(|pool| pool.forget_missing(block)) {
+            tracing::warn!("{pool_id}:{block}: the file was removed from {}", volume.root.display());
+            self.reports.deleted(pool_id, &block, &volume);
+        }
+    }
+
     /// Looks whether a volume still works, on a thread of its own since a broken disk may hang.
     pub fn check_volume_later(self: &Arc<Self>, volume: &Arc<Volume>, why: &io::Error) {
         if why.kind() == io::ErrorKind::StorageFull || volume.is_failed() {

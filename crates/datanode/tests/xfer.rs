@@ -165,6 +165,14 @@ fn a_flipped_byte_shows_in_the_checksums() {
     let mut reader = Peer::connect(cluster.datanodes[0].xfer_address());
     let error = reader.read(extended(ID, 1001, 3000), 0, 3000).unwrap_err();
     assert!(error.contains("meta file header is corrupt"), "{error}");
+    // A meta file that ends early, too; and a block file that somebody removed.
+    std::fs::write(&meta, [0, 1, 2, 0, 0, 2, 0]).unwrap();
+    let error = reader.read(extended(ID, 1001, 3000), 0, 3000).unwrap_err();
+    assert!(error.contains("meta file header is corrupt"), "{error}");
+    std::fs::remove_file(&data).unwrap();
+    let error = reader.read(extended(ID, 1001, 3000), 0, 3000).unwrap_err();
+    assert!(error.contains("Replica not found"), "{error}");
+    cluster.namenode.wait_change(ID, 3);
     let bad = cluster.namenode.wait("reportBadBlocks", |h| h.bad_blocks.first().cloned());
     assert_eq!(bad.b.block_id, ID);
 }

@@ -437,6 +437,27 @@ impl BlockPool {
         before - map.len()
     }
 
+    /// Forgets a finalized replica whose block file somebody removed. Its volume, when it was so.
+    /// Source: `FsDatasetImpl.invalidateMissingBlock`, Hadoop 3.5.0.
+    pub(crate) fn forget_missing(&self, block: &Block) -> Option<(Block, Arc<Volume>)> {
+        let replica = self.map.lock().get(&block.id).filter(|r| r.state() == ReplicaState::Finalized).cloned()?;
+        let (volume, dirs) = self.volume(replica.volume).ok()?;
+        let (data, _) = self.paths(block.id, &replica).ok()?;
+        // With the directories gone too, it is the disk that is missing.
+        if !volume.disk.exists(&dirs.finalized).ok()? || volume.disk.exists(&data).ok()? {
+            return None;
+        }
+        let mut map = self.map.lock();
+        let present = map.get(&block.id)?;
+        if present.state() != ReplicaState::Finalized || present.generation_stamp != replica.generation_stamp {
+            return None;
+        }
+        map.remove(&block.id);
+        volume.sub_used(replica.num_bytes);
+        volume.num_blocks.fetch_sub(1, Ordering::Relaxed);
+        Some((replica.block(block.id), volume.clone()))
+    }
+
     /// Tells everybody who writes to end.
     pub(crate) fn evict_writers(&self) {
         for replica in self.map.lock().values() {

@@ -6,6 +6,7 @@ use std::io;
 use surus_proto::hadoop::hdfs::{
     BlockOpResponseProto, ClientReadStatusProto, OpReadBlockProto, ReadOpChecksumInfoProto, Status,
 };
+use surus_types::ExceptionClass;
 use surus_wire::datatransfer::op::put_message;
 
 pub(super) fn read_block(session: &mut Session<'_>, op: &OpReadBlockProto) -> io::Result<After> {
@@ -20,6 +21,9 @@ pub(super) fn read_block(session: &mut Session<'_>, op: &OpReadBlockProto) -> io
         Err(SendRefusal { error, damaged }) => {
             if damaged {
                 session.node.reports.bad_block(session.node, pool_id, &block);
+            }
+            if error.class == ExceptionClass::ReplicaNotFound {
+                session.node.forget_missing(pool_id, &block);
             }
             let text = format!("opReadBlock {pool_id}:{block} received exception {error}");
             tracing::info!("{}: {text}", session.peer);
