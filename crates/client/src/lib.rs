@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod admin;
+mod attributes;
 mod checksum;
 mod client;
 mod config;
@@ -32,6 +33,7 @@ mod user;
 mod write;
 
 pub use admin::{DatanodeReportType, SafeModeAction};
+pub use attributes::{AclChange, AclEntry, AclScope, AclStatus, AclType, XAttr, XAttrNamespace};
 pub use checksum::FileChecksum;
 pub use client::{DfsClient, ServerDefaults};
 pub use config::{ClientConfig, ReadConfig, ReplaceDatanode, ReplacePolicy, RetryConfig, WriteConfig};

@@ -182,15 +182,11 @@ impl Pipeline {
         if self.has_buffered_ack() {
             return self.next_ack().map(Some);
         }
-        let failed =
-            |addr: &str, e: &io::Error| Broken::first(format!("connection to DataNode {addr}: {}", crate::io_text(e)));
-        let stream = self.acks.source();
-        let mut byte = [0];
-        stream.set_nonblocking(true).map_err(|e| failed(&self.addr, &e))?;
-        let peeked = stream.peek(&mut byte);
-        stream.set_nonblocking(false).map_err(|e| failed(&self.addr, &e))?;
+        // One look without waiting; the stream itself stays blocking, for it is shared with the sending side.
+        let flags = rustix::net::RecvFlags::PEEK | rustix::net::RecvFlags::DONTWAIT;
+        let peeked = rustix::net::recv(self.acks.source(), &mut [0u8; 1], flags);
         match peeked {
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(rustix::io::Errno::AGAIN) => Ok(None),
             _ => self.next_ack().map(Some),
         }
     }

@@ -37,13 +37,22 @@ impl Command for Cat {
         let mut source = item.fs.open(&item.path, self.verify)?;
         match if self.text { compression_of(&mut source, &item.path)? } else { Compression::None } {
             Compression::None => print_all(shell, |out| source.copy_to(out)),
-            Compression::Gzip => print_all(shell, |out| io::copy(&mut MultiGzDecoder::new(source), out)),
-            Compression::Zlib => print_all(shell, |out| io::copy(&mut ZlibDecoder::new(source), out)),
+            Compression::Gzip => print_decoded(shell, MultiGzDecoder::new(source)),
+            Compression::Zlib => print_decoded(shell, ZlibDecoder::new(source)),
             Compression::Other(what) => {
                 Err(ShellError::Message(format!("{}: {what} is not supported by surus dfs -text", item.text)))
             }
         }
     }
+}
+
+fn print_decoded(shell: &mut Shell<'_>, mut decoder: impl Read) -> Result<()> {
+    print_all(shell, |out| match io::copy(&mut decoder, out) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Err(io::Error::other("Unexpected end of input stream"))
+        }
+        other => other,
+    })
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! `surus dfs`: the file system shell, with the commands, options, output, messages and exit codes of Hadoop's FsShell.
 //! Source: `FsShell.java`, Hadoop 3.5.0.
 
+mod acl;
 mod append_to_file;
 mod cat;
 mod checksum;
@@ -24,6 +25,7 @@ mod rm;
 mod setrep;
 mod shell;
 mod show;
+mod snapshot;
 mod stat;
 mod touch;
 mod trash;
@@ -31,6 +33,7 @@ mod truncate;
 mod uri;
 mod usage;
 mod usage_commands;
+mod xattr;
 
 use error::{Result, ShellError};
 use shell::Shell;
@@ -116,11 +119,15 @@ fn execute(shell: &mut Shell<'_>, name: &str, arguments: &[String]) -> Result<()
         "copyToLocal" | "get" => copy_commands::get(shell, arguments),
         "count" => count::run(shell, arguments),
         "cp" => copy_commands::cp(shell, arguments),
+        "createSnapshot" => snapshot::create(shell, arguments),
+        "deleteSnapshot" => snapshot::delete(shell, arguments),
         "df" => usage_commands::df(shell, arguments),
         "du" => usage_commands::du(shell, arguments, false),
         "dus" => usage_commands::du(shell, arguments, true),
         "expunge" => rm::expunge(shell, arguments),
         "find" => find::run(shell, arguments),
+        "getfacl" => acl::getfacl(shell, arguments),
+        "getfattr" => xattr::getfattr(shell, arguments),
         "getmerge" => getmerge::getmerge(shell, arguments),
         "head" => cat::head(shell, arguments),
         "help" => help::help(shell, arguments),
@@ -130,9 +137,12 @@ fn execute(shell: &mut Shell<'_>, name: &str, arguments: &[String]) -> Result<()
         "moveFromLocal" => copy_commands::move_from_local(shell, arguments),
         "moveToLocal" => copy_commands::move_to_local(shell, arguments),
         "mv" => copy_commands::mv(shell, arguments),
+        "renameSnapshot" => snapshot::rename(shell, arguments),
         "rm" => rm::rm(shell, arguments, false),
         "rmdir" => rm::rmdir(shell, arguments),
         "rmr" => rm::rm(shell, arguments, true),
+        "setfacl" => acl::setfacl(shell, arguments),
+        "setfattr" => xattr::setfattr(shell, arguments),
         "setrep" => setrep::run(shell, arguments),
         "stat" => stat::stat(shell, arguments),
         "tail" => cat::tail(shell, arguments),
