@@ -88,6 +88,7 @@ pub fn block_config(
     let small = |n: i32| u16::try_from(n).unwrap_or(u16::MAX);
     let positive = |n: i32| u32::try_from(n).unwrap_or(0);
     let min_replication = small(conf.get(keys::DFS_NAMENODE_REPLICATION_MIN)?);
+    let usual = BlockConfig::default();
     Ok(BlockConfig {
         pool_id: pool_id.into(),
         host_name: host_name.into(),
@@ -117,7 +118,8 @@ pub fn block_config(
         access_time_precision_ms: i64::try_from(ms(conf.get(keys::DFS_NAMENODE_ACCESSTIME_PRECISION)?))
             .unwrap_or(i64::MAX),
         lease_hard_limit_ms: ms(conf.get(keys::DFS_NAMENODE_LEASE_HARD_LIMIT_SEC)?),
-        ..BlockConfig::default()
+        unreported_wait_ms: if own_datanode { 0 } else { usual.unreported_wait_ms },
+        ..usual
     })
 }
 

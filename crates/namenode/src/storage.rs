@@ -54,7 +54,10 @@ pub fn format(conf: &Configuration, user: &str, cluster_id: Option<&str>) -> Res
     let namespace = Namespace::new(namespace_config(conf, user)?);
     surus_journal::clear(&RealDisk, &dirs, &lock)?;
     surus_journal::format(&RealDisk, &dirs, &info, &namespace.freeze(), now_ms, &lock)?;
+    let mode = u32::from(conf.get(keys::DFS_NAMENODE_STORAGE_DIR_PERM)?);
     for dir in &dirs {
+        let set = RealDisk.set_mode(dir, mode);
+        set.map_err(|error| StartError::Io { doing: "setting the mode of a name directory", error })?;
         tracing::info!("Storage directory {} has been successfully formatted.", dir.display());
     }
     Ok(info)

@@ -57,6 +57,9 @@ pub struct BlockConfig {
     pub lease_soft_limit_ms: u64,
     /// A block recovery that brought no result is tried again after this: 30 heartbeats in Hadoop 3.5.0.
     pub block_recovery_timeout_ms: u64,
+    /// How long after safe mode a DataNode that has not yet come may still be the one that holds an open block. 0 where the
+    /// only DataNode is in this process.
+    pub unreported_wait_ms: u64,
 }
 
 impl BlockConfig {
@@ -95,6 +98,7 @@ impl Default for BlockConfig {
             lease_hard_limit_ms: 20 * 60_000,
             lease_soft_limit_ms: 60_000,
             block_recovery_timeout_ms: 90_000,
+            unreported_wait_ms: 90_000,
         }
     }
 }

@@ -196,7 +196,7 @@ impl BlockManager {
         if self.open.get(&handle).is_some_and(|open| open.is_followed) {
             return true;
         }
-        let wait = self.config.block_recovery_timeout_ms;
+        let wait = self.config.unreported_wait_ms;
         let long_enough = self.serving_since.is_some_and(|since| now_monotonic_ms.saturating_sub(since) >= wait);
         let has_reported = |storage: &StorageHandle| self.datanodes.storage(*storage).block_reports > 0;
         let mut live = self.datanodes.iter().filter(|node| node.alive).peekable();
