@@ -63,6 +63,23 @@ impl EditLog {
         last
     }
 
+    /// As `log`, but an idle commit thread goes on sleeping until `nudge` or another `log`: for a caller with more to log
+    /// in a moment, which must call `nudge` then.
+    pub fn log_later(&self, ops: &[EditOp]) -> TxId {
+        let mut pending = self.shared.pending.lock();
+        for op in ops {
+            pending.push(op);
+        }
+        pending.last
+    }
+
+    /// Wakes the commit thread if `log_later` has left it something to do.
+    pub fn nudge(&self) {
+        let pending = self.shared.pending.lock();
+        let has_work = !pending.buffer.is_empty();
+        self.wake(pending, has_work);
+    }
+
     /// Ends the segment and begins another, in the order of the log. Returns at once, as `log` does.
     pub fn roll(&self) -> Roll {
         let mut pending = self.shared.pending.lock();

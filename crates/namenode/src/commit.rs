@@ -8,6 +8,7 @@
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::safe_mode::{self, What};
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use surus_namespace::plan::SoftEffect;
 use surus_namespace::{EditOp, Env, Namespace, Operation, Plan, Refusal, WaitFor};
@@ -35,6 +36,27 @@ pub fn release(waiting: Vec<Waiting>) {
     send_together(replies);
 }
 
+/// What this thread knows of the batch of calls that came with one read of a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Batch {
+    /// There is none: what is logged is committed at once.
+    None,
+    Open,
+    /// Something was logged, and the commit thread is to be told at the batch's end.
+    Logged,
+}
+
+thread_local! {
+    static BATCH: Cell<Batch> = const { Cell::new(Batch::None) };
+}
+
+/// A call of a batch begins on this thread, and `batch_done` will follow on it: what the batch logs is committed together.
+pub fn batch_call() {
+    if BATCH.get() == Batch::None {
+        BATCH.set(Batch::Open);
+    }
+}
+
 /// Stands between the log and the state: a panic that unwinds through it would leave them apart, and the next image
 /// wrong, so it ends the process.
 struct Critical;
@@ -47,6 +69,13 @@ impl Drop for Critical {
 }
 
 impl Core {
+    /// The batch on this thread is over: its changes are committed.
+    pub fn batch_done(&self) {
+        if BATCH.replace(Batch::None) == Batch::Logged {
+            self.journal.nudge();
+        }
+    }
+
     /// The environment of a plan for this call.
     pub fn env<'a>(&self, call: &Call<'a>) -> Env<'a> {
         Env {
@@ -133,7 +162,13 @@ impl Core {
         let mut txid = self.last_txid();
         if !ops.is_empty() {
             let critical = Critical;
-            let last = self.journal.log(ops);
+            let last = match BATCH.get() {
+                Batch::None => self.journal.log(ops),
+                Batch::Open | Batch::Logged => {
+                    BATCH.set(Batch::Logged);
+                    self.journal.log_later(ops)
+                }
+            };
             self.last_txid.store(last.0, Ordering::Relaxed);
             txid = TxId(last.0 - ops.len() as u64);
             for op in ops {

@@ -18,6 +18,12 @@ pub trait Journal: Send + Sync {
     /// that the order of the log is the order of the state. Never waits for the disk.
     fn log(&self, ops: &[EditOp]) -> TxId;
 
+    /// As `log`, for a caller who logs more in a moment and calls `nudge` then: both become durable together.
+    fn log_later(&self, ops: &[EditOp]) -> TxId;
+
+    /// Starts the commit of what `log_later` left.
+    fn nudge(&self);
+
     /// Ends the segment and starts the next. The caller holds the namespace's write lock.
     fn roll(&self) -> Roll;
 
@@ -74,6 +80,14 @@ fn io(error: JournalError) -> HdfsError {
 impl Journal for LocalJournal {
     fn log(&self, ops: &[EditOp]) -> TxId {
         self.log.log(ops)
+    }
+
+    fn log_later(&self, ops: &[EditOp]) -> TxId {
+        self.log.log_later(ops)
+    }
+
+    fn nudge(&self) {
+        self.log.nudge();
     }
 
     fn roll(&self) -> Roll {

@@ -3,7 +3,7 @@
 
 use crate::audit;
 use crate::call::{Call, Done, Method, OwnedCall, ReadHandler, Refused, ReplyTo, Run, WriteHandler};
-use crate::commit::Waiting;
+use crate::commit::{self, Waiting};
 use crate::core::Core;
 use crate::parked::PARK_MS_MAX;
 use crate::retry_cache::{Answer, Arrival, Key};
@@ -38,7 +38,12 @@ impl RpcService for Service {
         }
     }
 
+    fn batch_done(&self) {
+        self.0.batch_done();
+    }
+
     fn call(&self, call: RpcCall<'_>, reply: Reply<'_>) {
+        commit::batch_call();
         let Some(methods) = rpc::methods(call.protocol) else {
             return reply.error(&errors::no_such_protocol(call.protocol));
         };
