@@ -8,7 +8,7 @@ const NOT_LISTED: &[(&str, &str)] = &[("dfs.datanode.synconclose", "false")];
 
 #[test]
 fn defaults_are_hadoops() {
-    let text = include_str!("data/defaults-3.5.0.tsv");
+    let text = include_str!("../src/keys/hadoop-defaults.tsv");
     let mut listed: HashMap<&str, &str> = NOT_LISTED.iter().copied().collect();
     for line in text.lines() {
         let columns: Vec<&str> = line.split('\t').collect();
@@ -17,6 +17,13 @@ fn defaults_are_hadoops() {
     for row in keys::ALL {
         assert_eq!(Some(&row.default), listed.get(row.name), "{}", row.name);
     }
+}
+
+#[test]
+fn defaults_of_keys_that_surus_does_not_read() {
+    assert_eq!(keys::hadoop_default("dfs.ha.tail-edits.period"), Some("60"));
+    assert_eq!(keys::hadoop_default("dfs.hosts"), None);
+    assert_eq!(keys::hadoop_default("no.such.key"), None);
 }
 
 #[test]

@@ -91,6 +91,13 @@ pub fn find(name: &str) -> Option<&'static KeyRow> {
     INDEX.rows.get(name).copied()
 }
 
+/// The default that Hadoop 3.5.0 documents for a key, also for one that Surus does not read: `getconf -confKey` tells it.
+pub fn hadoop_default(name: &str) -> Option<&'static str> {
+    let mut rows = include_str!("hadoop-defaults.tsv").lines().map(|line| line.split('\t'));
+    let mut row = rows.find(|row| row.clone().next() == Some(name))?;
+    row.nth(2).filter(|default| *default != "(empty)")
+}
+
 /// The name that is used now for a name that may be an old one.
 pub(crate) fn current_name(name: &str) -> &str {
     INDEX.old.get(name).copied().unwrap_or(name)

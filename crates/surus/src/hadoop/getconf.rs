@@ -47,7 +47,12 @@ fn answer(conf: &Configuration, arguments: &[String]) -> Result<Option<String>, 
         "-excludefile" => file(conf.get(keys::DFS_HOSTS_EXCLUDE).map_err(text)?, "dfs.hosts.exclude")?,
         "-nnrpcaddresses" => namenodes(conf)?.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
         "-confkey" => match rest {
-            [key] => conf.text(key).map_err(text)?.ok_or_else(|| format!("Configuration {key} is missing."))?,
+            [key] => match conf.text(key).map_err(text)? {
+                Some(value) => value,
+                None => {
+                    keys::hadoop_default(key).ok_or_else(|| format!("Configuration {key} is missing."))?.to_string()
+                }
+            },
             _ => return Ok(None),
         },
         _ => return Ok(None),
@@ -105,6 +110,7 @@ mod tests {
         assert_eq!(ask(&conf, &["-secondaryNameNodes"]), "0.0.0.0");
         assert_eq!(ask(&conf, &["-journalNodes"]), "");
         assert_eq!(ask(&conf, &["-confKey", "dfs.replication"]), "3");
+        assert_eq!(ask(&conf, &["-confKey", "dfs.ha.tail-edits.period"]), "60");
         assert_eq!(ask(&conf, &["-confKey", "no.such"]), "error: Configuration no.such is missing.");
         assert_eq!(ask(&conf, &["-x"]), "usage");
     }
