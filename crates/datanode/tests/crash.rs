@@ -12,12 +12,12 @@ use surus_datanode::store::{
 use surus_disk::{CrashMode, Disk, Fault, FaultKind, MemDisk};
 use surus_types::{Block, BlockId, GenerationStamp, StorageType};
 
-const ID: BlockId = BlockId(1_073_741_825);
+pub const ID: BlockId = BlockId(1_073_741_825);
 const COPY: BlockId = BlockId(1_073_741_999);
 /// Crash clones taken at each change of the disk.
 const CLONES: u64 = 6;
 
-fn open(disk: &MemDisk) -> (BlockStore, Arc<BlockPool>) {
+pub fn open(disk: &MemDisk) -> (BlockStore, Arc<BlockPool>) {
     let config = StoreConfig {
         locations: vec![StorageLocation { path: "/data/1".into(), storage_type: StorageType::Disk }],
         failed_volumes_tolerated: 0,
@@ -31,18 +31,18 @@ fn open(disk: &MemDisk) -> (BlockStore, Arc<BlockPool>) {
     (store, pool)
 }
 
-fn disk() -> MemDisk {
+pub fn disk() -> MemDisk {
     let disk = MemDisk::new();
     disk.create_dir_all(Path::new("/data")).unwrap();
     disk.sync_dir(Path::new("/"), surus_disk::SyncPoint("test")).unwrap();
     disk
 }
 
-fn block(stamp: u64) -> Block {
+pub fn block(stamp: u64) -> Block {
     Block { id: ID, generation_stamp: GenerationStamp(stamp), num_bytes: 1 << 20 }
 }
 
-fn send(writer: &mut ReplicaWriter, from: u64, to: u64) -> std::io::Result<()> {
+pub fn send(writer: &mut ReplicaWriter, from: u64, to: u64) -> std::io::Result<()> {
     let data = content(from, to);
     let mut sums = Vec::new();
     crc32c().append(&data, &mut sums);
@@ -86,7 +86,7 @@ fn check(after: &MemDisk, promise: Promise, next: u64, what: &str) {
     }
 }
 
-fn verify(pool: &BlockPool, id: BlockId, length: u64, what: &str) {
+pub fn verify(pool: &BlockPool, id: BlockId, length: u64, what: &str) {
     let reader = pool.open(&Block { id, ..block(0) }).unwrap();
     let mut bytes = vec![0; length as usize];
     reader.data.read_exact_at(&mut bytes, 0).unwrap();

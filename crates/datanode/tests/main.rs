@@ -4,6 +4,7 @@ mod commands;
 mod crash;
 mod fake;
 mod peer;
+mod random;
 mod samples;
 mod store;
 mod xfer;

@@ -374,8 +374,17 @@ impl BlockPool {
             let _ = disk.rename(&new_meta, &meta);
             return Err(e);
         }
-        if sync && let Some(dir) = new_data.parent() {
-            disk.sync_dir(dir, SyncPoint("datanode.finalized-directory"))?;
+        if sync {
+            // Files are made in `rbw` or `tmp`, perhaps without their names being durable: a rename can only become so after
+            // them.
+            let (old, new) = (data.parent(), new_data.parent());
+            let mut dirs = if to.state() == ReplicaState::Finalized { [old, new] } else { [new, old] };
+            if old == new {
+                dirs[1] = None;
+            }
+            for dir in dirs.into_iter().flatten() {
+                disk.sync_dir(dir, SyncPoint("datanode.moved-directories"))?;
+            }
         }
         Ok(())
     }

@@ -151,12 +151,19 @@ impl BlockPool {
     ) -> io::Result<u64> {
         let block = Block { id, generation_stamp: stamp, num_bytes: 0 };
         let data = volume.disk.open(&dirs.rbw.join(block_name(id)), OpenMode::ReadWrite)?;
-        let meta = volume.disk.open(&dirs.rbw.join(meta_name(&block)), OpenMode::Read)?;
+        let meta = volume.disk.open(&dirs.rbw.join(meta_name(&block)), OpenMode::ReadWrite)?;
         let (length, _) = meta::verified_length(&*data, &*meta)?;
         let on_disk = data.len()?;
         if length < on_disk {
             tracing::info!("{block}: {on_disk} bytes on disk, {length} of them match their checksums");
             data.set_len(length)?;
+        }
+        // Checksums of bytes that are gone would be counted into the checksum of the block.
+        if let Ok(checksum) = meta::read_header(&*meta) {
+            let meta_length = meta::HEADER_BYTES + checksum.checksums_len(length as usize) as u64;
+            if meta.len()? > meta_length {
+                meta.set_len(meta_length)?;
+            }
         }
         Ok(length)
     }
