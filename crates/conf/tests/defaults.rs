@@ -24,6 +24,12 @@ fn defaults_of_keys_that_surus_does_not_read() {
     assert_eq!(keys::hadoop_default("dfs.ha.tail-edits.period"), Some("60"));
     assert_eq!(keys::hadoop_default("dfs.hosts"), None);
     assert_eq!(keys::hadoop_default("no.such.key"), None);
+    for known in
+        ["dfs.replication", "dfs.hosts", "fs.default.name", "hadoop.proxyuser.x.hosts", "dfs.ha.tail-edits.period"]
+    {
+        assert!(keys::is_known(known), "{known}");
+    }
+    assert!(!keys::is_known("dfs.repliction"));
 }
 
 #[test]

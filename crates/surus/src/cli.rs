@@ -23,6 +23,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Start a whole file system: NameNode, DataNode and WebHDFS in one process and one directory
+    ///
+    /// The first start formats the directory, which must be empty or absent, and makes /tmp and /user/LOGIN. Site files are read
+    /// only with --config: those of HADOOP_CONF_DIR may be about another cluster. DIR/conf holds site files for clients.
     Start(start::StartArgs),
     /// Run a NameNode, or format its directories
     #[command(disable_help_flag = true)]

@@ -98,6 +98,17 @@ pub fn hadoop_default(name: &str) -> Option<&'static str> {
     row.nth(2).filter(|default| *default != "(empty)")
 }
 
+/// Whether Surus or Hadoop's documentation knows the key; a family of keys (`hadoop.proxyuser.USER.hosts`) counts by its beginning.
+pub fn is_known(name: &str) -> bool {
+    const FAMILIES: [&str; 5] =
+        ["hadoop.proxyuser.", "ipc.", "dfs.namenode.rpc-address.", "dfs.namenode.http-address.", "dfs.ha.namenodes."];
+    let listed = |line: &str| line.split('\t').next() == Some(name);
+    find(current_name(name)).is_some()
+        || INDEX.old.contains_key(name)
+        || FAMILIES.iter().any(|family| name.starts_with(family))
+        || include_str!("hadoop-defaults.tsv").lines().any(listed)
+}
+
 /// The name that is used now for a name that may be an old one.
 pub(crate) fn current_name(name: &str) -> &str {
     INDEX.old.get(name).copied().unwrap_or(name)

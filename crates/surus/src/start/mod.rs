@@ -132,6 +132,10 @@ fn configuration(config: Option<&str>, dir: &Path, arguments: &StartArgs) -> Res
     };
     for define in &arguments.define {
         conf.set_override(define)?;
+        let key = define.split('=').next().unwrap_or("").trim();
+        if !keys::is_known(key) {
+            eprintln!("surus: -D {key}: neither Surus nor Hadoop knows this key (surus keys lists those that count)");
+        }
     }
     let listen = arguments.listen.as_deref().map(parse_listen).transpose()?;
     let host = listen.as_ref().map_or("127.0.0.1", |a| a.host.as_str());
