@@ -95,7 +95,15 @@ impl NameNodes {
                 Decision::Fail => return Err(finish(error)),
                 Decision::RetryAfter(delay) => {
                     match &error {
-                        RpcError::Connect { .. } => attempts.connects += 1,
+                        RpcError::Connect { addr, .. } => {
+                            tracing::info!(
+                                target: "ipc.Client",
+                                "Retrying connect to server: {addr}. Already tried {} time(s); the limit is {}",
+                                attempts.connects,
+                                self.retry.connect_retries
+                            );
+                            attempts.connects += 1;
+                        }
                         _ => attempts.retries += 1,
                     }
                     std::thread::sleep(delay);

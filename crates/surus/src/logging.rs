@@ -55,6 +55,26 @@ pub fn start(daemon: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Starts logging for a command of a client: to stderr, INFO unless `--loglevel` or `HADOOP_LOGLEVEL` says otherwise. Without
+/// the filter language of the daemons, which would cost a command more time than its work.
+pub fn start_client() {
+    use tracing::level_filters::LevelFilter;
+    let level = LEVEL.get().cloned().or_else(|| std::env::var("HADOOP_LOGLEVEL").ok()).unwrap_or_default();
+    let level = match level.to_ascii_lowercase().as_str() {
+        "trace" | "all" => LevelFilter::TRACE,
+        "debug" => LevelFilter::DEBUG,
+        "warn" => LevelFilter::WARN,
+        "error" | "fatal" => LevelFilter::ERROR,
+        "off" => LevelFilter::OFF,
+        _ => LevelFilter::INFO,
+    };
+    let _ = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .event_format(HadoopLine)
+        .with_writer(Output { file: None })
+        .try_init();
+}
+
 /// `hadoop-USER-DAEMON-HOST.log`, as Hadoop's launcher names it.
 fn log_file_name(daemon: &str) -> String {
     let user =

@@ -148,13 +148,15 @@ impl Command for Tail {
             return Err(ShellError::is_directory(&item.text));
         }
         let mut offset = Self::print_from(shell, item, None)?;
-        while self.follow {
+        if !self.follow {
+            return Ok(());
+        }
+        loop {
             shell.flush();
             shell.out.check()?;
             std::thread::sleep(self.delay);
             offset = Self::print_from(shell, item, Some(offset))?;
         }
-        Ok(())
     }
 }
 

@@ -59,6 +59,7 @@ pub fn run(conf: &Configuration, arguments: &[String]) -> i32 {
         eprint!("{}", usage::all());
         return ILLEGAL;
     };
+    crate::logging::start_client();
     let mut shell = Shell::new(conf, name);
     let done = execute(&mut shell, name, rest);
     let code = finish(&mut shell, name, done);

@@ -47,8 +47,8 @@ impl Progress {
                     bar.set_style(style);
                 }
                 bar.set_message(self.name.clone());
-                bar.set_position(self.done);
-                self.bar = Some(bar);
+                // What was done unseen counts for the rate as well.
+                self.bar = Some(bar.with_position(self.done).with_elapsed(self.started.elapsed()));
             }
             None => {}
         }

@@ -41,7 +41,7 @@ impl Rm {
             Ok(None) => Ok(false),
             Ok(Some(moved)) => {
                 shell.flush();
-                eprintln!("{}", moved.log_line());
+                tracing::info!(target: "fs.TrashPolicyDefault", "Moved: '{}' to trash at: {}", moved.from, moved.to);
                 Ok(true)
             }
             Err(error @ (ShellError::NotFound(_) | ShellError::Illegal(_))) => Err(error),

@@ -16,19 +16,8 @@ const TRIES: usize = 2;
 
 /// What was moved where.
 pub struct Moved {
-    from: String,
-    to: String,
-}
-
-impl Moved {
-    /// The line that Hadoop's logger prints on a terminal.
-    pub fn log_line(&self) -> String {
-        let LocalTime { year, month, day, hour, minute, second, millisecond } = local_time(now_ms());
-        format!(
-            "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02},{millisecond:03} INFO fs.TrashPolicyDefault: Moved: '{}' to trash at: {}",
-            self.from, self.to
-        )
-    }
+    pub from: String,
+    pub to: String,
 }
 
 /// Minutes that the trash keeps things: the NameNode's figure, else the caller's own.

@@ -36,9 +36,9 @@ fn parse_name(text: &str, value: Option<Vec<u8>>) -> Result<XAttr> {
         "system" => XAttrNamespace::System,
         "raw" => XAttrNamespace::Raw,
         _ => {
-            return Err(illegal(format!(
-                "An XAttr name must be prefixed with user/trusted/security/system/raw, followed by a '.'"
-            )));
+            return Err(illegal(
+                "An XAttr name must be prefixed with user/trusted/security/system/raw, followed by a '.'".into(),
+            ));
         }
     };
     if name.is_empty() {
@@ -83,11 +83,10 @@ fn encode(value: &[u8], encoding: Encoding) -> String {
 fn decode(text: &str) -> Result<Vec<u8>> {
     let bad = || ShellError::Illegal(format!("Illegal value: {text}"));
     let lower = text.to_ascii_lowercase();
-    if text.len() >= 2 && text.starts_with('"') && text.ends_with('"') {
-        return Ok(text[1..text.len() - 1].as_bytes().to_vec());
+    if let Some(inner) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        return Ok(inner.as_bytes().to_vec());
     }
-    if lower.starts_with("0x") {
-        let digits = lower[2..].as_bytes();
+    if let Some(digits) = lower.strip_prefix("0x").map(str::as_bytes) {
         if !digits.len().is_multiple_of(2) {
             return Err(ShellError::Message("Odd number of characters.".into()));
         }

@@ -33,6 +33,7 @@ pub fn run(conf: &Configuration, arguments: &[String]) -> i32 {
         eprint!("{}", usage::all());
         return FAILED;
     };
+    crate::logging::start_client();
     let name = command.trim_start_matches('-');
     let done = match command.as_str() {
         "-report" => report(conf, rest),
