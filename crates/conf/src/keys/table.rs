@@ -15,8 +15,6 @@ keys! {
         FS_PERMISSIONS_UMASK_MODE: Umask = "fs.permissions.umask-mode", "022", old ["dfs.umaskmode", "dfs.umask"];
         /// 0 disables trash; server value wins over client when non-zero.
         FS_TRASH_INTERVAL: Minutes = "fs.trash.interval", "0";
-        /// 0 = same as interval; emptier period.
-        FS_TRASH_CHECKPOINT_INTERVAL: Minutes = "fs.trash.checkpoint.interval", "0";
         /// Cannot be deleted/renamed if non-empty, even by superuser.
         FS_PROTECTED_DIRECTORIES: List = "fs.protected.directories", "";
         /// Protection covers what lies below as well.
@@ -33,8 +31,6 @@ keys! {
         HADOOP_SECURITY_AUTHENTICATION: OneOf = "hadoop.security.authentication", "simple", choices ["simple", "kerberos"];
         /// Service ACLs.
         HADOOP_SECURITY_AUTHORIZATION: Bool = "hadoop.security.authorization", "false";
-        /// Caller context in audit log; max 128 B, signature 40 B.
-        HADOOP_CALLER_CONTEXT_ENABLED: Bool = "hadoop.caller.context.enabled", "false";
     }
     "Addresses and ports" {
         /// Client RPC; falls back to fs.defaultFS (port 8020); suffix .NS.NN in HA.
@@ -77,12 +73,8 @@ keys! {
         IPC_CLIENT_CONNECTION_MAXIDLETIME: Milliseconds = "ipc.client.connection.maxidletime", "10000";
         /// Per call timeout (0 = only ping).
         IPC_CLIENT_RPC_TIMEOUT_MS: Milliseconds = "ipc.client.rpc-timeout.ms", "120000";
-        /// Send pings.
-        IPC_CLIENT_PING: Bool = "ipc.client.ping", "true";
         /// Ping period.
         IPC_PING_INTERVAL: Milliseconds = "ipc.ping.interval", "60000";
-        /// Disable Nagle.
-        IPC_CLIENT_TCPNODELAY: Bool = "ipc.client.tcpnodelay", "true";
         /// Largest request frame.
         IPC_MAXIMUM_DATA_LENGTH: Int = "ipc.maximum.data.length", "134217728", range 1..=i32::MAX;
         /// Largest response the client accepts.
@@ -103,10 +95,6 @@ keys! {
         DFS_NAMENODE_EDITS_DIR: Dirs = "dfs.namenode.edits.dir", "${dfs.namenode.name.dir}", old ["dfs.name.edits.dir"];
         /// Mode of storage dirs.
         DFS_NAMENODE_STORAGE_DIR_PERM: Mode = "dfs.namenode.storage.dir.perm", "700";
-        /// Largest edit op.
-        DFS_NAMENODE_MAX_OP_SIZE: Int = "dfs.namenode.max.op.size", "52428800", range 1..=i32::MAX;
-        /// Skip fsync of edit channel.
-        DFS_NAMENODE_EDITS_NOEDITLOGCHANNELFLUSH: Bool = "dfs.namenode.edits.noeditlogchannelflush", "false";
         /// Images kept.
         DFS_NAMENODE_NUM_CHECKPOINTS_RETAINED: Int = "dfs.namenode.num.checkpoints.retained", "2", range 1..=i32::MAX;
         /// Txns kept beyond need.
@@ -127,8 +115,6 @@ keys! {
         DFS_REFORMAT_DISABLED: Bool = "dfs.reformat.disabled", "false";
         /// False forbids -format.
         DFS_NAMENODE_SUPPORT_ALLOW_FORMAT: Bool = "dfs.namenode.support.allow.format", "true";
-        /// Compress fsimage sections.
-        DFS_IMAGE_COMPRESS: Bool = "dfs.image.compress", "false";
     }
     "NameNode service and limits" {
         /// Accepted and without effect: no handler waits for a disk, so there is no count to tune.
@@ -147,16 +133,10 @@ keys! {
         DFS_PERMISSIONS_ENABLED: Bool = "dfs.permissions.enabled", "true", old ["dfs.permissions"];
         /// Members are superusers.
         DFS_PERMISSIONS_SUPERUSERGROUP: Text = "dfs.permissions.superusergroup", "supergroup", old ["dfs.permissions.supergroup"];
-        /// Web/DN admin.
-        DFS_CLUSTER_ADMINISTRATORS: Text = "dfs.cluster.administrators", "";
-        /// Check permissions while summarising.
-        DFS_PERMISSIONS_CONTENT_SUMMARY_SUB_ACCESS: Bool = "dfs.permissions.ContentSummary.subAccess", "false";
         /// 0 = no atime.
         DFS_NAMENODE_ACCESSTIME_PRECISION: Milliseconds = "dfs.namenode.accesstime.precision", "3600000", old ["dfs.access.time.precision"];
         /// Entries per getListing.
         DFS_LS_LIMIT: Int = "dfs.ls.limit", "1000", range 1..=i32::MAX;
-        /// Inodes per lock hold.
-        DFS_CONTENT_SUMMARY_LIMIT: Int = "dfs.content-summary.limit", "5000", range 1..=i32::MAX;
         /// 0 unlimited.
         DFS_NAMENODE_MAX_OBJECTS: Long = "dfs.namenode.max.objects", "0", range 0..=i64::MAX, old ["dfs.max.objects"];
         /// Lease monitor period.
@@ -173,8 +153,6 @@ keys! {
         DFS_NAMENODE_ACLS_ENABLED: Bool = "dfs.namenode.acls.enabled", "true";
         /// False: xattr ops fail.
         DFS_NAMENODE_XATTRS_ENABLED: Bool = "dfs.namenode.xattrs.enabled", "true";
-        /// Use unmasked mode with default ACLs.
-        DFS_NAMENODE_POSIX_ACL_INHERITANCE_ENABLED: Bool = "dfs.namenode.posix.acl.inheritance.enabled", "true";
     }
     "Replication and heartbeats" {
         /// Client default.
@@ -211,14 +189,10 @@ keys! {
         DFS_NAMENODE_REDUNDANCY_CONSIDER_LOAD: Bool = "dfs.namenode.redundancy.considerLoad", "true", old ["dfs.replication.considerLoad", "dfs.namenode.replication.considerLoad"];
         /// Load above factor x average is too much.
         DFS_NAMENODE_REDUNDANCY_CONSIDER_LOAD_FACTOR: Float = "dfs.namenode.redundancy.considerLoad.factor", "2.0";
-        /// First replica on the writer's node.
-        DFS_NAMENODE_BLOCK_PLACEMENT_POLICY_DEFAULT_PREFER_LOCAL_NODE: Bool = "dfs.namenode.block-placement-policy.default.prefer-local-node", "true";
         /// Include.
         DFS_HOSTS: Optional<Text> = "dfs.hosts", "";
         /// Exclude.
         DFS_HOSTS_EXCLUDE: Optional<Text> = "dfs.hosts.exclude", "";
-        /// Reject DN without reverse DNS.
-        DFS_NAMENODE_DATANODE_REGISTRATION_IP_HOSTNAME_CHECK: Bool = "dfs.namenode.datanode.registration.ip-hostname-check", "true";
         /// Share of blocks with min replicas needed.
         DFS_NAMENODE_SAFEMODE_THRESHOLD_PCT: Float = "dfs.namenode.safemode.threshold-pct", "0.999f", old ["dfs.safemode.threshold.pct"];
         /// Live DNs needed.
@@ -227,14 +201,6 @@ keys! {
         DFS_NAMENODE_SAFEMODE_EXTENSION: Milliseconds = "dfs.namenode.safemode.extension", "30000", old ["dfs.safemode.extension"];
         /// Min replicas counted in safe mode.
         DFS_NAMENODE_SAFEMODE_REPLICATION_MIN: Optional<Int> = "dfs.namenode.safemode.replication.min", "", range 1..=32767;
-        /// No deletes for a while after start.
-        DFS_NAMENODE_STARTUP_DELAY_BLOCK_DELETION_SEC: Seconds = "dfs.namenode.startup.delay.block.deletion.sec", "0";
-        /// Concurrent full reports.
-        DFS_NAMENODE_MAX_FULL_BLOCK_REPORT_LEASES: Int = "dfs.namenode.max.full.block.report.leases", "6", range 1..=i32::MAX;
-        /// Lease life.
-        DFS_NAMENODE_FULL_BLOCK_REPORT_LEASE_LENGTH_MS: Milliseconds = "dfs.namenode.full.block.report.lease.length.ms", "300000";
-        /// Older DNs refused.
-        DFS_NAMENODE_MIN_SUPPORTED_DATANODE_VERSION: Text = "dfs.namenode.min.supported.datanode.version", "2.1.0-beta";
     }
     "DataNode" {
         /// Storage types by prefix [DISK][SSD][ARCHIVE][RAM_DISK][NVDIMM][PROVIDED].
@@ -257,18 +223,8 @@ keys! {
         DFS_BLOCKREPORT_SPLIT_THRESHOLD: Long = "dfs.blockreport.split.threshold", "1000000", range 0..=i64::MAX;
         /// 0 = at once.
         DFS_BLOCKREPORT_INCREMENTAL_INTERVAL_MSEC: Milliseconds = "dfs.blockreport.incremental.intervalMsec", "0";
-        /// Disk vs memory reconcile.
-        DFS_DATANODE_DIRECTORYSCAN_INTERVAL: Seconds = "dfs.datanode.directoryscan.interval", "21600";
-        /// Block scanner; negative off.
-        DFS_DATANODE_SCAN_PERIOD_HOURS: Int = "dfs.datanode.scan.period.hours", "504";
         /// Balancer traffic cap per DN.
         DFS_DATANODE_BALANCE_BANDWIDTH_PER_SEC: Size = "dfs.datanode.balance.bandwidthPerSec", "100m", old ["dfs.balance.bandwidthPerSec"];
-        /// Posix_fadvise readahead.
-        DFS_DATANODE_READAHEAD_BYTES: Size = "dfs.datanode.readahead.bytes", "4194304";
-        /// Drop page cache.
-        DFS_DATANODE_DROP_CACHE_BEHIND_READS: Bool = "dfs.datanode.drop.cache.behind.reads", "false";
-        /// Sync_file_range after write.
-        DFS_DATANODE_SYNC_BEHIND_WRITES: Bool = "dfs.datanode.sync.behind.writes", "false";
         /// Sendfile.
         DFS_DATANODE_TRANSFER_TO_ALLOWED: Bool = "dfs.datanode.transferTo.allowed", "true";
         /// Sync a replica to disk when it is closed.
@@ -277,10 +233,6 @@ keys! {
         DFS_DATANODE_SOCKET_WRITE_TIMEOUT: Milliseconds = "dfs.datanode.socket.write.timeout", "480000";
         /// Idle data connection.
         DFS_DATANODE_SOCKET_REUSE_KEEPALIVE: Milliseconds = "dfs.datanode.socket.reuse.keepalive", "4000";
-        /// Between checks of a volume.
-        DFS_DATANODE_DISK_CHECK_MIN_GAP: Milliseconds = "dfs.datanode.disk.check.min.gap", "15m";
-        /// Hung check = failed volume.
-        DFS_DATANODE_DISK_CHECK_TIMEOUT: Milliseconds = "dfs.datanode.disk.check.timeout", "10m";
     }
     "Client" {
         /// Chunk.
@@ -293,8 +245,6 @@ keys! {
         DFS_CLIENT_WRITE_PACKET_SIZE: Int = "dfs.client-write-packet-size", "65536", range 1024..=16777216, old ["dfs.write.packet.size"];
         /// Max in queue.
         DFS_CLIENT_WRITE_MAX_PACKETS_IN_FLIGHT: Int = "dfs.client.write.max-packets-in-flight", "80", range 1..=i32::MAX;
-        /// Server refuses larger.
-        DFS_DATA_TRANSFER_MAX_PACKET_SIZE: Int = "dfs.data.transfer.max.packet.size", "16777216", range 1024..=i32::MAX;
         /// Read; write timeout 8 min.
         DFS_CLIENT_SOCKET_TIMEOUT: Milliseconds = "dfs.client.socket-timeout", "60000", old ["dfs.socket.timeout"];
         /// Block allocation retries.
@@ -321,14 +271,6 @@ keys! {
         DFS_CLIENT_READ_PREFETCH_SIZE: Optional<Size> = "dfs.client.read.prefetch.size", "", old ["dfs.read.prefetch.size"];
         /// Asking DNs for the length of an open file.
         DFS_CLIENT_RETRY_TIMES_GET_LAST_BLOCK_LENGTH: Int = "dfs.client.retry.times.get-last-block-length", "3", range 0..=i32::MAX;
-        /// Idle DN sockets kept.
-        DFS_CLIENT_SOCKETCACHE_CAPACITY: Int = "dfs.client.socketcache.capacity", "16", range 0..=i32::MAX;
-        /// Idle life (below DN keepalive).
-        DFS_CLIENT_SOCKETCACHE_EXPIRY_MSEC: Milliseconds = "dfs.client.socketcache.expiryMsec", "3000";
-        /// Stale cached sockets tried before a new one.
-        DFS_CLIENT_CACHED_CONN_RETRY: Int = "dfs.client.cached.conn.retry", "3", range 0..=i32::MAX;
-        /// Cache of server defaults.
-        DFS_CLIENT_SERVER_DEFAULTS_VALIDITY_PERIOD_MS: Milliseconds = "dfs.client.server-defaults.validity.period.ms", "3600000";
         /// Client waits for restarting DN.
         DFS_CLIENT_DATANODE_RESTART_TIMEOUT: Seconds = "dfs.client.datanode-restart.timeout", "30";
         /// Non-HA RPC.
@@ -345,10 +287,6 @@ keys! {
         DFS_NAMESERVICES: List = "dfs.nameservices", "", old ["dfs.federation.nameservices"];
         /// Subset DNs report to.
         DFS_INTERNAL_NAMESERVICES: List = "dfs.internal.nameservices", "";
-        /// Which nameservice this node is.
-        DFS_NAMESERVICE_ID: Optional<Text> = "dfs.nameservice.id", "", old ["dfs.federation.nameservice.id"];
-        /// Which NN this node is.
-        DFS_HA_NAMENODE_ID: Optional<Text> = "dfs.ha.namenode.id", "";
         /// Failovers before giving up.
         DFS_CLIENT_FAILOVER_MAX_ATTEMPTS: Int = "dfs.client.failover.max.attempts", "15", range 0..=i32::MAX;
         /// First back-off.
