@@ -62,6 +62,7 @@ fn the_first_start_makes_directories_and_later_ones_keep_them() {
     assert_eq!(server.client().file_status("/tmp").unwrap().permission, FsPermission(0o1777));
     let text = std::fs::read_to_string(dir.path().join("conf/core-site.xml")).unwrap();
     assert!(text.contains(&server.uri), "{text}");
+    assert!(server.web.starts_with("http://127.0.0.1:") && !server.web.contains(":0/"), "{}", server.web);
     assert_eq!(server.terminate(), Some(0));
 }
 
