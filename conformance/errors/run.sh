@@ -6,7 +6,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh
 p=$1 out=${2:-$(mktemp -d)}; mkdir -p "$out"
-d=$(mktemp -d); trap '"$H" stop "$d"; rm -rf "$d"' EXIT
+d=$(mktemp -d); trap '"$H" stop "$d"; sleep 1; rm -rf "$d"' EXIT
 export JOPTS=-Xmx512m
 prop() { sed -i "/<name>$1</d; s|</configuration>|<property><name>$1</name><value>$2</value></property></configuration>|" "$d/conf/hdfs-site.xml"; }
 "$H" conf "$d" "$p"; sed -i '/min-block-size/d' "$d/conf/hdfs-site.xml"
