@@ -78,10 +78,11 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
     let out = out.to_string_lossy();
     if CLIENTS.contains(&name) {
         let cluster = Cluster::start(name, 1, hadoop)?;
-        return shell::run(&mut script(
-            "conformance/clients/run.sh",
-            &[name, &cluster.uri(), &cluster.http(), "-o", &out],
-        ));
+        let mut client = script("conformance/clients/run.sh", &[name, &cluster.uri(), &cluster.http(), "-o", &out]);
+        if name == "surus-dfs" {
+            client.env("SURUS", shell::surus_binary()?);
+        }
+        return shell::run(&mut client);
     }
     if SUITES.contains(&name) {
         let cluster = Cluster::start(name, if name == "compat" { 1 } else { 2 }, hadoop)?;
