@@ -64,8 +64,8 @@ pub fn status_page(core: &Core) -> String {
     let host = escape(&core.rpc_name());
     let _ = write!(
         out,
-        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>NameNode {host}</title><style>{STYLE}</style>\
-         </head><body><h1>NameNode {host} (active)</h1>"
+        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Surus NameNode {host}</title><style>{STYLE}</style>\
+         </head><body><h1>Surus NameNode {host} (active)</h1>"
     );
     match blocks.safe_mode.is_on() {
         true => {
