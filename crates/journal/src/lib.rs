@@ -11,6 +11,7 @@ mod error;
 mod format;
 pub mod image;
 mod names;
+mod recover;
 mod scan;
 mod segment;
 mod startup;

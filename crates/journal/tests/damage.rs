@@ -391,3 +391,27 @@ fn a_damaged_image_is_passed_over() {
         assert!(notice.contains("section ") && notice.contains("MD5"), "byte {at}: {notice}");
     }
 }
+
+#[test]
+fn what_is_damaged_can_be_given_up() {
+    let killed = killed(5, 40, |_| {});
+    for place in [1, killed.frames.len() / 2, killed.frames.len() - 2] {
+        let (at, len) = killed.frames[place];
+        let mut bytes = killed.bytes.clone();
+        bytes[at + len / 2] ^= 1;
+        let disk = killed.with(&bytes);
+        let storage = open(Arc::new(disk.clone()), &dirs()).unwrap();
+        let Err(JournalError::Damaged(damage)) = storage.load(config(), &mut ()) else { panic!("damage at {at}") };
+        let kept = storage.give_up_from(&damage).unwrap();
+        assert_eq!(disk.read(&kept[0], 1 << 30).unwrap(), bytes, "the damaged segment is kept as it was");
+        let loaded = storage.load(config(), &mut ()).unwrap();
+        assert_eq!(loaded.last_txid.0, damage.txid.0 - 1);
+        // The log goes on from there, and the next start agrees.
+        let mut fs = Running::start_with(storage, loaded).unwrap();
+        fs.mkdir("/after");
+        fs.log.wait_durable(fs.log.last_txid()).unwrap();
+        let dump = fs.namespace.dump();
+        let again = Running::start(Arc::new(disk.kill_clone()), &dirs()).unwrap();
+        assert_eq!(again.namespace.dump(), dump);
+    }
+}

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use surus_conf::{Configuration, keys};
 use surus_disk::{Disk, RealDisk};
-use surus_journal::{JournalError, LoadObserver, Loaded, Retention, Storage, StorageInfo};
+use surus_journal::{Damage, JournalError, LoadObserver, Loaded, Retention, Storage, StorageInfo};
 use surus_namespace::{EditOp, Namespace};
 use surus_types::TxId;
 
@@ -85,6 +85,32 @@ impl<W> LoadObserver for Observer<'_, W> {
 
     fn notice(&mut self, text: &str) {
         tracing::warn!("{text}");
+    }
+}
+
+/// `namenode -recover`: loads, and wherever a segment is damaged asks whether to give up that transaction and all after it.
+/// Returns the last transaction that is left, `None` where `give_up` said no.
+///
+/// # Errors
+/// What `load` fails with, damage excepted; or the disk's.
+pub fn recover(
+    conf: &Configuration,
+    user: &str,
+    mut give_up: impl FnMut(&Damage) -> bool,
+) -> Result<Option<TxId>, StartError> {
+    let dirs = name_dirs(conf)?;
+    let storage = Storage::open(Arc::new(RealDisk), &dirs, &lock_content(conf), Retention::default())?;
+    loop {
+        match storage.load(namespace_config(conf, user)?, &mut Observer { retry_cache: None::<&RetryCache<()>> }) {
+            Ok(loaded) => return Ok(Some(loaded.last_txid)),
+            Err(JournalError::Damaged(damage)) if give_up(&damage) => {
+                for path in storage.give_up_from(&damage)? {
+                    tracing::warn!("kept aside: {}", path.display());
+                }
+            }
+            Err(JournalError::Damaged(_)) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

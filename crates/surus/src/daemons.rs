@@ -12,7 +12,7 @@ use surus_disk::{Disk, RealDisk};
 use surus_namenode::{NameNode, NameNodeOptions};
 
 const NAMENODE_USAGE: &str = "Usage: surus namenode [-format [-clusterid CID] [-force] [-nonInteractive]]
-       surus namenode [-regular] | [-genclusterid]
+       surus namenode [-regular] | [-genclusterid] | [-recover [-force]]
 Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
 const DATANODE_USAGE: &str = "Usage: surus datanode [-regular]
 Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
@@ -21,8 +21,16 @@ Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of
 #[derive(Debug, PartialEq, Eq)]
 enum NameNodeCommand {
     Run,
-    Format { cluster_id: Option<String>, force: bool, interactive: bool },
+    Format {
+        cluster_id: Option<String>,
+        force: bool,
+        interactive: bool,
+    },
     GenerateClusterId,
+    /// Give up damaged transactions, asking for each place unless forced.
+    Recover {
+        force: bool,
+    },
     Help,
 }
 
@@ -73,12 +81,16 @@ fn parse_namenode(arguments: &[String]) -> Result<NameNodeCommand, Refused> {
             }
             Ok(NameNodeCommand::Format { cluster_id, force, interactive })
         }
+        "-recover" => match rest.iter().map(lower).collect::<Vec<_>>().as_slice() {
+            [] => Ok(NameNodeCommand::Recover { force: false }),
+            [word] if word == "-force" => Ok(NameNodeCommand::Recover { force: true }),
+            _ => Err(Refused::not_here("namenode -recover: only -force may follow".to_owned())),
+        },
         known @ ("-upgrade"
         | "-upgradeonly"
         | "-rollback"
         | "-rollingupgrade"
         | "-importcheckpoint"
-        | "-recover"
         | "-initializesharededits"
         | "-bootstrapstandby"
         | "-metadataversion"
@@ -112,6 +124,10 @@ pub fn namenode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
         Ok(NameNodeCommand::Format { cluster_id, force, interactive }) => {
             logging::start("namenode")?;
             format(&conf, cluster_id, force, interactive)
+        }
+        Ok(NameNodeCommand::Recover { force }) => {
+            logging::start("namenode")?;
+            recover(&conf, force)
         }
         Ok(NameNodeCommand::Run) => {
             prepare("namenode", &conf)?;
@@ -228,6 +244,30 @@ fn refuse_policy(conf: &Configuration) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Puts a question on a terminal; the end of the input is a no.
+fn ask(question: &str) -> bool {
+    eprint!("{question}");
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).is_ok() && line.trim().eq_ignore_ascii_case("y")
+}
+
+fn recover(conf: &Configuration, force: bool) -> Result<u8> {
+    let left = surus_namenode::recover(conf, &surus_client::login_name(), |damage| {
+        eprintln!("{damage}");
+        force || ask(&format!("Give up transaction {} and all after it? They are kept aside. (Y or N) ", damage.txid))
+    })?;
+    match left {
+        Some(txid) => {
+            output::print(&format!("The edit log is whole up to transaction {txid}.\n"));
+            Ok(exit::OK)
+        }
+        None => {
+            eprintln!("surus: nothing was changed");
+            Ok(exit::FAILED)
+        }
+    }
 }
 
 fn format(conf: &Configuration, cluster_id: Option<String>, force: bool, interactive: bool) -> Result<u8> {
