@@ -32,4 +32,4 @@ pub const BUILD_VERSION: &str = "surus";
 
 pub use error::StartError;
 pub use namenode::{NameNode, NameNodeOptions};
-pub use storage::{format, recover};
+pub use storage::{format, name_dirs, recover};

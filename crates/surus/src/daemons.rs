@@ -264,7 +264,7 @@ fn recover(conf: &Configuration, force: bool) -> Result<u8> {
             Ok(exit::OK)
         }
         None => {
-            eprintln!("surus: nothing was changed");
+            eprintln!("surus: stopped; the damage named last is as it was");
             Ok(exit::FAILED)
         }
     }
@@ -276,20 +276,15 @@ fn format(conf: &Configuration, cluster_id: Option<String>, force: bool, interac
             "The option dfs.namenode.support.allow.format is set to false for this filesystem, so it cannot be formatted."
         );
     }
-    let mut dirs = conf.get(keys::DFS_NAMENODE_NAME_DIR)?;
-    for dir in conf.get(keys::DFS_NAMENODE_EDITS_DIR)? {
-        if !dirs.contains(&dir) {
-            dirs.push(dir);
-        }
-    }
-    for dir in &dirs {
-        if !holds_data(Path::new(dir))? {
+    for dir in surus_namenode::name_dirs(conf)? {
+        if !holds_data(&dir)? {
             continue;
         }
+        let dir = dir.display();
         if conf.get(keys::DFS_REFORMAT_DISABLED)? {
             bail!("dfs.reformat.disabled is set: {dir} holds a file system and stays as it is");
         }
-        if !may_format(dir, force, interactive)? {
+        if !may_format(&dir.to_string(), force, interactive)? {
             return Ok(exit::FAILED);
         }
     }

@@ -131,11 +131,12 @@ pub fn storage_report(report: &StorageReport) -> p::StorageReportProto {
         block_pool_used: Some(report.block_pool_used),
         storage: Some(p::DatanodeStorageProto {
             storage_uuid: report.uuid.clone(),
-            state: Some(i32::from(report.failed)),
+            // NORMAL. A failed storage is told by `failed` alone: state 1 would mean READ_ONLY_SHARED.
+            state: Some(0),
             storage_type: Some(report.storage_type as i32),
         }),
         non_dfs_used: Some(report.non_dfs_used),
-        mount: None,
+        mount: Some(String::new()),
     }
 }
 

@@ -14,10 +14,9 @@ use std::time::{Duration, Instant};
 use surus_net::rpc::{RpcClient, RpcClientOptions, RpcError};
 use surus_proto::hadoop::hdfs::datanode::*;
 use surus_proto::hadoop::hdfs::nnha_status_heartbeat_proto::State;
-use surus_proto::hadoop::hdfs::{
-    DatanodeStorageProto, StorageReportProto, StorageTypeProto, VersionRequestProto, VersionResponseProto,
-};
+use surus_proto::hadoop::hdfs::{DatanodeStorageProto, StorageTypeProto, VersionRequestProto, VersionResponseProto};
 use surus_types::{BlockId, ExceptionClass, GenerationStamp};
+use surus_wire::to_proto;
 
 const PROTOCOL: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
 /// Bit of `NamespaceInfoProto.capabilities`: full reports may use buffers.
@@ -172,7 +171,7 @@ impl Actor {
         let failed = node.store.failed_volumes();
         let request = HeartbeatRequestProto {
             registration: namespace.registration(node),
-            reports: node.store.volumes().iter().map(|v| storage_report(v)).collect(),
+            reports: node.store.volumes().iter().map(|v| to_proto::storage_report(&v.report())).collect(),
             xmits_in_progress: Some(node.xmits.load(std::sync::atomic::Ordering::Relaxed)),
             xceiver_count: Some(node.xceivers.load(std::sync::atomic::Ordering::Relaxed)),
             failed_volumes: Some(failed.len() as u32),
@@ -366,21 +365,6 @@ impl From<RpcError> for Trouble {
             ) => Trouble::Fatal(e.to_string()),
             _ => Trouble::Rpc(e),
         }
-    }
-}
-
-fn storage_report(volume: &Volume) -> StorageReportProto {
-    let report = volume.report();
-    StorageReportProto {
-        storage_uuid: report.uuid.clone(),
-        failed: Some(report.failed),
-        capacity: Some(report.capacity),
-        dfs_used: Some(report.dfs_used),
-        remaining: Some(report.remaining),
-        block_pool_used: Some(report.block_pool_used),
-        storage: Some(storage_proto(volume)),
-        non_dfs_used: Some(report.non_dfs_used),
-        mount: Some(String::new()),
     }
 }
 

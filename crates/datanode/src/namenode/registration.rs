@@ -3,7 +3,7 @@
 use crate::node::Node;
 use surus_proto::hadoop::hdfs::datanode::DatanodeRegistrationProto;
 use surus_proto::hadoop::hdfs::{BlockKeyProto, DatanodeIdProto, ExportedBlockKeysProto, StorageInfoProto};
-use surus_types::DatanodeId;
+use surus_wire::to_proto;
 
 /// The Hadoop release whose behaviour is followed; NameNodes refuse DataNodes that seem too old.
 pub const SOFTWARE_VERSION: &str = "3.5.0";
@@ -41,18 +41,6 @@ impl Namespace {
 impl Node {
     /// This DataNode in messages.
     pub(crate) fn id_proto(&self) -> DatanodeIdProto {
-        id_proto(&self.id.read())
-    }
-}
-
-fn id_proto(id: &DatanodeId) -> DatanodeIdProto {
-    DatanodeIdProto {
-        ip_addr: id.ip_addr.clone(),
-        host_name: id.host_name.clone(),
-        datanode_uuid: id.uuid.clone(),
-        xfer_port: u32::from(id.xfer_port),
-        info_port: u32::from(id.info_port),
-        ipc_port: u32::from(id.ipc_port),
-        info_secure_port: Some(u32::from(id.info_secure_port)),
+        to_proto::datanode_id(&self.id.read())
     }
 }

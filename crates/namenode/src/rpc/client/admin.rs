@@ -8,17 +8,16 @@ use crate::to_proto;
 use surus_namespace::Namespace;
 use surus_namespace::blocks::{DatanodeHandle, DatanodeReportType};
 use surus_proto::hadoop::hdfs::{
-    CorruptFileBlocksProto, DatanodeInfoProto, DatanodeStorageProto, DatanodeStorageReportProto,
-    FinalizeUpgradeResponseProto, FsServerDefaultsProto, GetCurrentEditLogTxidResponseProto,
-    GetDatanodeReportRequestProto, GetDatanodeReportResponseProto, GetDatanodeStorageReportRequestProto,
-    GetDatanodeStorageReportResponseProto, GetFsEcBlockGroupStatsResponseProto, GetFsReplicatedBlockStatsResponseProto,
-    GetServerDefaultsResponseProto, GetSlowDatanodeReportResponseProto, ListCorruptFileBlocksRequestProto,
-    ListCorruptFileBlocksResponseProto, RefreshNodesResponseProto, ReportBadBlocksRequestProto,
-    ReportBadBlocksResponseProto, RestoreFailedStorageRequestProto, RestoreFailedStorageResponseProto,
-    RollEditsResponseProto, RollingUpgradeActionProto, RollingUpgradeRequestProto, RollingUpgradeResponseProto,
-    SafeModeActionProto, SaveNamespaceRequestProto, SaveNamespaceResponseProto, SetBalancerBandwidthRequestProto,
-    SetBalancerBandwidthResponseProto, SetSafeModeRequestProto, SetSafeModeResponseProto, StorageReportProto,
-    UpgradeStatusResponseProto,
+    CorruptFileBlocksProto, DatanodeInfoProto, DatanodeStorageReportProto, FinalizeUpgradeResponseProto,
+    FsServerDefaultsProto, GetCurrentEditLogTxidResponseProto, GetDatanodeReportRequestProto,
+    GetDatanodeReportResponseProto, GetDatanodeStorageReportRequestProto, GetDatanodeStorageReportResponseProto,
+    GetFsEcBlockGroupStatsResponseProto, GetFsReplicatedBlockStatsResponseProto, GetServerDefaultsResponseProto,
+    GetSlowDatanodeReportResponseProto, ListCorruptFileBlocksRequestProto, ListCorruptFileBlocksResponseProto,
+    RefreshNodesResponseProto, ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
+    RestoreFailedStorageRequestProto, RestoreFailedStorageResponseProto, RollEditsResponseProto,
+    RollingUpgradeActionProto, RollingUpgradeRequestProto, RollingUpgradeResponseProto, SafeModeActionProto,
+    SaveNamespaceRequestProto, SaveNamespaceResponseProto, SetBalancerBandwidthRequestProto,
+    SetBalancerBandwidthResponseProto, SetSafeModeRequestProto, SetSafeModeResponseProto, UpgradeStatusResponseProto,
 };
 use surus_types::{ExceptionClass, HdfsError};
 
@@ -117,24 +116,7 @@ pub(super) fn get_datanode_storage_report(core: &Core, call: &Call<'_>, out: &mu
             .datanode(handle)
             .storages
             .iter()
-            .map(|s| {
-                let report = &datanodes.storage(*s).report;
-                StorageReportProto {
-                    storage_uuid: report.uuid.clone(),
-                    failed: Some(report.failed),
-                    capacity: Some(report.capacity),
-                    dfs_used: Some(report.dfs_used),
-                    remaining: Some(report.remaining),
-                    block_pool_used: Some(report.block_pool_used),
-                    storage: Some(DatanodeStorageProto {
-                        storage_uuid: report.uuid.clone(),
-                        state: Some(0),
-                        storage_type: Some(report.storage_type as i32),
-                    }),
-                    non_dfs_used: Some(report.non_dfs_used),
-                    mount: Some(String::new()),
-                }
-            })
+            .map(|s| surus_wire::to_proto::storage_report(&datanodes.storage(*s).report))
             .collect(),
     };
     let handles = namespace.blocks.datanode_report(report_type(request.r#type)?);
