@@ -40,7 +40,7 @@ for i in "${!kinds[@]}"; do # each DataNode in turn dies while a file is written
   done
 done
 for i in 1 2 3 4; do # the writer dies; whoever the NameNode chooses leads the recovery
-  (head -c 15000000 "$d/data"; sleep 30) | HADOOP_CLIENT=1 java -Xmx256m -cp "$d/nn/conf:${HADOOP_PEER:-/tmp/hadoop-peer}/3.5.0/target/client/*" org.apache.hadoop.fs.FsShell -D dfs.replication=3 -put - "/orphan-$i" 2> /dev/null & w=$!
+  (head -c 15000000 "$d/data"; sleep 30) | java -Xmx256m -cp "$d/nn/conf:${HADOOP_PEER:-/tmp/hadoop-peer}/3.5.0/target/client/*" org.apache.hadoop.fs.FsShell -D dfs.replication=3 -put - "/orphan-$i" 2> /dev/null & w=$!
   sleep 4; pkill -9 -f "put - /orphan-$i"; wait $w 2> /dev/null
   "$H" run "$d/nn" org.apache.hadoop.hdfs.tools.DebugAdmin recoverLease -path "/orphan-$i._COPYING_" -retries 10 > "$d/err" 2>&1; check "recoverLease $i: $(tail -1 "$d/err")" $?
   ours -cat "/orphan-$i._COPYING_" > "$d/orphan" 2> "$d/err"; check "reading recovered file $i" $?

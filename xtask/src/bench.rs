@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> Result<()> {
             "list" => namenode::list_status(peers)?,
             "data" => data::one_gigabyte(peers)?,
             "small" => data::small_files(peers)?,
-            _ => start::run(peers)?,
+            _ => start::run()?,
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Start-up and idle figures of the one binary: first answer, first write, resident memory, `-ls`.
 
-use super::{Peer, process};
+use super::process;
 use crate::shell::{output, surus_binary};
 use anyhow::{Context, Result, bail};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const FILES: u32 = 1_000;
 const LISTINGS: u32 = 50;
 
-pub fn run(_peers: &[Peer]) -> Result<()> {
+pub fn run() -> Result<()> {
     let surus = surus_binary()?;
     let dir = std::env::temp_dir().join(format!("surus-bench-start-{}", std::process::id()));
     let ports: Vec<u16> = (0..5).map(|_| free_port()).collect::<Result<_>>()?;
