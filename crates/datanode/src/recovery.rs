@@ -165,7 +165,7 @@ impl<'a> Holder<'a> {
                 let request = InitReplicaRecoveryRequestProto { block: recovering.clone() };
                 let answer: InitReplicaRecoveryResponseProto =
                     client.call("initReplicaRecovery", &request).map_err(|e: RpcError| e.to_hdfs_error())?;
-                let state = answer.state.and_then(state_from_number);
+                let state = answer.state.and_then(|number| ReplicaState::from_number(number.into()));
                 Ok(match (answer.replica_found, state, answer.block) {
                     (true, Some(state), Some(block)) => Some((
                         state,
@@ -198,17 +198,6 @@ impl<'a> Holder<'a> {
             }
         }
     }
-}
-
-fn state_from_number(number: i32) -> Option<ReplicaState> {
-    Some(match number {
-        0 => ReplicaState::Finalized,
-        1 => ReplicaState::Rbw,
-        2 => ReplicaState::Rwr,
-        3 => ReplicaState::Rur,
-        4 => ReplicaState::Temporary,
-        _ => return None,
-    })
 }
 
 /// InterDatanodeProtocol.initReplicaRecovery, on this DataNode. May wait for a writer to end.

@@ -73,3 +73,37 @@ impl StorageType {
         }
     }
 }
+
+/// How far a replica has come on its DataNode. Numbers are those of `ReplicaStateProto`, on the wire and in block lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum ReplicaState {
+    /// Complete.
+    Finalized = 0,
+    /// Being written by a client's pipeline.
+    Rbw = 1,
+    /// Was being written when the DataNode stopped; waits for recovery.
+    Rwr = 2,
+    /// Under recovery.
+    Rur = 3,
+    /// Being copied from another DataNode.
+    Temporary = 4,
+}
+
+impl ReplicaState {
+    /// `None`: no state has this number.
+    pub fn from_number(number: i64) -> Option<Self> {
+        [Self::Finalized, Self::Rbw, Self::Rwr, Self::Rur, Self::Temporary].into_iter().find(|s| *s as i64 == number)
+    }
+
+    /// Hadoop's name, as exception texts show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Finalized => "FINALIZED",
+            Self::Rbw => "RBW",
+            Self::Rwr => "RWR",
+            Self::Rur => "RUR",
+            Self::Temporary => "TEMPORARY",
+        }
+    }
+}

@@ -13,7 +13,7 @@ pub mod path;
 pub mod permission;
 pub mod status;
 
-pub use block::{Block, ExtendedBlock, StorageType};
+pub use block::{Block, ExtendedBlock, ReplicaState, StorageType};
 pub use caller::{Caller, RpcIds};
 pub use datanode::{AdminState, DatanodeId, DatanodeStats, StorageReport};
 pub use error::{ExceptionClass, HdfsError};

@@ -11,7 +11,8 @@ mod writer;
 
 pub use pool::{BlockPool, ReplicaInfo, ReplicaReader};
 pub use recover::RecoveryInfo;
-pub use replica::{OpenReplica, Progress, ReplicaState, WriterTurn};
+pub use replica::{OpenReplica, Progress, WriterTurn};
+pub use surus_types::ReplicaState;
 pub use version::{LAYOUT_VERSION, PoolVersion, StorageVersion};
 pub use volume::{StorageLocation, Volume};
 pub use writer::{Batch, ReplicaWriter};

@@ -4,7 +4,7 @@
 //! has moved the replica into a state that nobody else touches.
 
 use super::meta;
-use super::replica::{Kind, OpenReplica, Replica, ReplicaState};
+use super::replica::{Kind, OpenReplica, Replica};
 use super::version::PoolVersion;
 use super::volume::{PoolDirs, Volume, block_name, meta_name};
 use super::writer::ReplicaWriter;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use surus_disk::{DiskFile, OpenMode, SyncPoint};
-use surus_types::{Block, BlockId, ExceptionClass, GenerationStamp, HdfsError, StorageType};
+use surus_types::{Block, BlockId, ExceptionClass, GenerationStamp, HdfsError, ReplicaState, StorageType};
 
 /// How often a reader looks again for files that are being renamed under it.
 const OPEN_RETRIES: u32 = 20;

@@ -3,7 +3,7 @@
 
 use super::meta::{self, checksum_offset};
 use super::pool::{BlockPool, io_error};
-use super::replica::{Kind, OpenReplica, Replica, ReplicaState, UnderRecovery, WriterTurn};
+use super::replica::{Kind, OpenReplica, Replica, UnderRecovery, WriterTurn};
 use super::volume::{Volume, block_name, meta_name};
 use super::writer::ReplicaWriter;
 use crate::checksum::Checksum;
@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use surus_disk::{DiskFile, OpenMode, SyncPoint};
-use surus_types::{Block, BlockId, ExceptionClass, GenerationStamp, HdfsError};
+use surus_types::{Block, BlockId, ExceptionClass, GenerationStamp, HdfsError, ReplicaState};
 
 /// How much of a block file is copied at a time.
 const COPY_BYTES: usize = 1 << 20;

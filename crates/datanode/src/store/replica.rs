@@ -3,36 +3,7 @@
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use surus_types::{Block, BlockId, GenerationStamp};
-
-/// States with the numbers of `ReplicaStateProto`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum ReplicaState {
-    /// Complete.
-    Finalized = 0,
-    /// Being written by a client's pipeline.
-    Rbw = 1,
-    /// Was being written when the DataNode stopped; waits for recovery.
-    Rwr = 2,
-    /// Under recovery.
-    Rur = 3,
-    /// Being copied from another DataNode.
-    Temporary = 4,
-}
-
-impl ReplicaState {
-    /// Hadoop's name, as exception texts show it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Finalized => "FINALIZED",
-            Self::Rbw => "RBW",
-            Self::Rwr => "RWR",
-            Self::Rur => "RUR",
-            Self::Temporary => "TEMPORARY",
-        }
-    }
-}
+use surus_types::{Block, BlockId, GenerationStamp, ReplicaState};
 
 /// One entry of the replica map. Kept small: a DataNode holds millions of finalized ones.
 #[derive(Clone, Debug)]

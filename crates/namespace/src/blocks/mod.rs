@@ -23,9 +23,10 @@ pub use datanodes::{DEFAULT_RACK, Datanode, DatanodeHandle, Datanodes, Storage, 
 pub use observe::{BadBlock, Heartbeat, Now, Observation, Observed};
 pub(crate) use placement::{Random, TargetRequest};
 pub use replicas::{CorruptReason, ReplicaCount};
-pub use report::{ReceivedDeleted, ReplicaState, ReportedBlock};
+pub use report::{ReceivedDeleted, ReportedBlock};
 pub use safe_mode::{SafeMode, SafeModeInfo};
 pub use stats::{BlockStats, DatanodeReportType};
+pub use surus_types::ReplicaState;
 pub use table::{BlockHandle, BlockState, FrozenBlocks};
 pub use under_construction::{BlockRecovery, ExpectedReplica, OpenBlock};
 

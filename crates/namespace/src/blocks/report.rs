@@ -4,35 +4,7 @@
 use super::handle_set::HandleSet;
 use super::{BlockHandle, BlockManager, BlockState, CorruptReason, DatanodeHandle, StorageHandle};
 use alloc::vec::Vec;
-use surus_types::Block;
-
-/// How far a replica has come on its DataNode. Numbers are those of the wire.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum ReplicaState {
-    Finalized = 0,
-    /// Being written.
-    Rbw = 1,
-    /// Was being written when the DataNode stopped.
-    Rwr = 2,
-    /// Under recovery.
-    Rur = 3,
-    /// A copy that is arriving.
-    Temporary = 4,
-}
-
-impl ReplicaState {
-    pub fn from_wire(number: u64) -> Option<Self> {
-        Some(match number {
-            0 => Self::Finalized,
-            1 => Self::Rbw,
-            2 => Self::Rwr,
-            3 => Self::Rur,
-            4 => Self::Temporary,
-            _ => return None,
-        })
-    }
-}
+use surus_types::{Block, ReplicaState};
 
 /// A replica in a full block report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

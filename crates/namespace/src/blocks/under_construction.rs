@@ -2,11 +2,11 @@
 //! under construction to complete and back. Source of the states: `BlockUnderConstructionFeature.java`, Hadoop 3.5.0.
 
 use super::datanodes::RecoveryWork;
-use super::report::ReplicaState;
+
 use super::{BlockHandle, BlockManager, BlockState, CorruptReason, DatanodeHandle, StorageHandle};
 use crate::plan::WaitFor;
 use alloc::vec::Vec;
-use surus_types::{Block, BlockId, GenerationStamp, InodeId, TxId};
+use surus_types::{Block, BlockId, GenerationStamp, InodeId, ReplicaState, TxId};
 
 /// A replica that a client writes, or that a DataNode reported of an open block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

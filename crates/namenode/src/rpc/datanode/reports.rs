@@ -24,7 +24,7 @@ pub(super) fn block_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> R
     for report in &request.reports {
         let replicas = block_list::decode(report)?;
         let mut blocks = replicas.iter().filter_map(|(block, state)| {
-            let state = ReplicaState::from_wire(u64::from(*state))?;
+            let state = ReplicaState::from_number(i64::from(*state))?;
             Some(ReportedBlock { block: *block, state })
         });
         let observed = core.observe(Observation::FullBlockReport {
