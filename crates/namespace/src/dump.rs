@@ -49,6 +49,14 @@ impl FrozenImage {
             inode.modification_time(),
             inode.access_time(),
         );
+        for entry in inode.acl() {
+            let scope = if entry.is_default { "default:" } else { "" };
+            let name = entry.name.map_or("", |name| name);
+            let _ = write!(out, " acl {scope}{:?}:{name}:{}", entry.kind, entry.permission.0);
+        }
+        for xattr in inode.xattrs() {
+            let _ = write!(out, " xattr {}.{}={}", xattr.namespace, xattr.name, xattr.value.escape_ascii());
+        }
         match inode.kind() {
             InodeKind::Directory => {
                 let counts = inode.counts();

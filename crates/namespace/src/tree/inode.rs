@@ -17,14 +17,16 @@ const KIND_DIRECTORY: u32 = 1;
 const KIND_FILE: u32 = 2;
 const KIND_SYMLINK: u32 = 3;
 const UNDER_CONSTRUCTION: u32 = 1 << 2;
-/// Room for ACLs, extended attributes, quotas and snapshot diffs: kept beside the table, keyed by handle.
-#[expect(dead_code)]
+/// ACL, extended attributes, quota or snapshot state: the bits from `FEATURE_ROW_SHIFT` on hold the row of `features.rs`.
 const FEATURES: u32 = 1 << 3;
 const BLOCKS_ONE: u32 = 1 << 4;
 const BLOCKS_MANY: u32 = 1 << 5;
+const FEATURE_ROW_SHIFT: u32 = 6;
+const FEATURE_ROW_MASK: u32 = !0 << FEATURE_ROW_SHIFT;
 
-/// Bit of `HdfsFileStatusProto.Flags`. A root is snapshottable from the start, though with room for no snapshot.
+/// Bits of `HdfsFileStatusProto.Flags`. A root is snapshottable from the start, though with room for no snapshot.
 const SNAPSHOT_ENABLED: u32 = 8;
+const HAS_ACL: u32 = 1;
 
 /// One row. `payload` is what the kind needs: a directory's row in the directory table; a file's only block, or the
 /// reference of its block list.
@@ -75,6 +77,17 @@ impl InodeRecord {
     }
     pub(super) fn set_under_construction(&mut self, on: bool) {
         self.flags = if on { self.flags | UNDER_CONSTRUCTION } else { self.flags & !UNDER_CONSTRUCTION };
+    }
+    #[inline]
+    pub(super) fn feature_row(&self) -> Option<u32> {
+        (self.flags & FEATURES != 0).then_some(self.flags >> FEATURE_ROW_SHIFT)
+    }
+    pub(super) fn set_feature_row(&mut self, row: Option<u32>) {
+        let bits = row.map_or(0, |row| {
+            assert!(row <= u32::MAX >> FEATURE_ROW_SHIFT, "at most 2^26 inodes have features");
+            row << FEATURE_ROW_SHIFT | FEATURES
+        });
+        self.flags = self.flags & !(FEATURE_ROW_MASK | FEATURES) | bits;
     }
     pub(super) fn block_form(&self) -> BlockForm {
         match self.flags & (BLOCKS_ONE | BLOCKS_MANY) {
@@ -240,6 +253,11 @@ impl<'a> InodeView<'a> {
         self.tables.counts(self.handle)
     }
 
+    fn status_flags(self) -> u32 {
+        let acl = if self.has_acl() { HAS_ACL } else { 0 };
+        acl | if self.handle == InodeHandle::ROOT { SNAPSHOT_ENABLED } else { 0 }
+    }
+
     /// What clients are told. `name` is left empty by answers about the path that was asked for.
     pub fn status(self, name: &'a [u8]) -> FileStatus<'a> {
         let layout = self.layout();
@@ -262,7 +280,7 @@ impl<'a> InodeView<'a> {
             inode_id: self.id(),
             children: self.child_count(),
             storage_policy: layout.storage_policy,
-            flags: if self.handle == InodeHandle::ROOT { SNAPSHOT_ENABLED } else { 0 },
+            flags: self.status_flags(),
         }
     }
 }

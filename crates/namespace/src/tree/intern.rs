@@ -93,7 +93,13 @@ impl Interned {
         }
     }
 
-    fn name(this: &mut Arc<Self>, name: &Arc<str>) -> u32 {
+    /// A user or group name by its number.
+    pub(crate) fn name_at(&self, at: u32) -> &Arc<str> {
+        self.names.get(at)
+    }
+
+    /// The number of a user or group name.
+    pub(crate) fn name(this: &mut Arc<Self>, name: &Arc<str>) -> u32 {
         match this.names.index.get(name) {
             Some(&at) => at,
             None => Arc::make_mut(this).names.insert(name.clone()),

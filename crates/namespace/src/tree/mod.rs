@@ -3,6 +3,7 @@
 
 mod arena;
 mod children;
+mod features;
 mod files;
 mod handles;
 mod id_index;
@@ -12,6 +13,7 @@ mod pages;
 mod tables;
 
 pub use children::{ChildIter, compare_names};
+pub use features::{Acl, AclEntryView, XAttrView, XAttrs};
 pub use handles::InodeHandle;
 pub use inode::{InodeKind, InodeView, UnderConstruction};
 pub use intern::FileLayout;
@@ -23,6 +25,7 @@ use alloc::vec::Vec;
 use arena::Names;
 use children::{NO_NODE, NameOf};
 use core::fmt;
+use features::FeatureIndex;
 use id_index::IdIndex;
 use inode::{InodeRecord, NO_PARENT};
 use intern::Interned;
@@ -78,6 +81,7 @@ pub struct Tree {
     by_id: IdIndex,
     free_inodes: Vec<u32>,
     free_directories: Vec<u32>,
+    feature_index: FeatureIndex,
     /// What was interned last: the next inode is usually alike.
     last_permission: Option<(PermissionStatus, u32)>,
     last_layout: Option<(FileLayout, u32)>,
@@ -98,6 +102,7 @@ impl Tree {
             by_id: IdIndex::default(),
             free_inodes: Vec::new(),
             free_directories: Vec::new(),
+            feature_index: FeatureIndex::default(),
             last_permission: None,
             last_layout: None,
         };
@@ -261,6 +266,7 @@ impl Tree {
     pub fn free(&mut self, handle: InodeHandle) {
         let record = *self.tables.inodes.get(handle.0);
         debug_assert!(record.parent == NO_PARENT && handle != InodeHandle::ROOT);
+        self.drop_features(handle);
         self.by_id.remove(record.id, &self.tables.inodes);
         self.tables.names.remove(record.name);
         match record.kind() {

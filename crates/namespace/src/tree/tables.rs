@@ -2,6 +2,7 @@
 
 use super::arena::{Lists, Names};
 use super::children::{ChildIter, Children, NO_NODE, NameOf};
+use super::features::FeatureTables;
 use super::handles::InodeHandle;
 use super::inode::{InodeKind, InodeRecord, InodeView, UnderConstruction};
 use super::intern::Interned;
@@ -21,6 +22,7 @@ pub struct Tables {
     pub(super) names: Names,
     pub(super) children: Children,
     pub(super) block_lists: Lists<BlockHandle>,
+    pub(super) features: FeatureTables,
     pub(super) interned: Arc<Interned>,
     pub(super) under_construction: Arc<BTreeMap<InodeHandle, UnderConstruction>>,
     pub(super) symlinks: Arc<BTreeMap<InodeHandle, Box<[u8]>>>,
@@ -164,6 +166,7 @@ impl Tables {
             + self.names.bytes()
             + self.children.bytes()
             + self.block_lists.bytes()
+            + self.features.bytes()
     }
 }
 
