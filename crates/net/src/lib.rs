@@ -4,5 +4,6 @@
 
 pub mod data;
 pub mod http;
+mod listener;
 pub mod rpc;
 pub mod stream;

@@ -2,6 +2,7 @@
 
 use super::RpcService;
 use super::connection::Connection;
+use crate::listener::Listener;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
@@ -9,13 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use surus_conf::{ConfError, Configuration, keys};
 use surus_wire::rpc::session::Negotiation;
-use tokio::net::TcpListener;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
-use tokio::task::JoinSet;
-
-/// Pause after an accept that failed, for lack of file descriptors most often.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// What a connection may cost.
 #[derive(Clone, Debug)]
@@ -110,9 +105,8 @@ impl ServerShared {
 
 /// An RPC server. It stops when it is dropped.
 pub struct RpcServer {
-    local: SocketAddr,
+    listener: Listener,
     shared: Arc<ServerShared>,
-    stop: watch::Sender<bool>,
 }
 
 impl RpcServer {
@@ -126,27 +120,25 @@ impl RpcServer {
         limits: RpcLimits,
         runtime: &Handle,
     ) -> io::Result<Self> {
-        let listener = crate::stream::listen(addr, limits.listen_queue)?;
-        listener.set_nonblocking(true)?;
-        let local = listener.local_addr()?;
+        let (listen_queue, connections_max) = (limits.listen_queue, limits.connections_max);
         let shared = Arc::new(ServerShared {
             service,
             limits: Arc::new(limits),
             connections: AtomicUsize::new(0),
             counters: Arc::default(),
         });
-        let (stop, stopped) = watch::channel(false);
-        let listener = {
-            let _context = runtime.enter();
-            TcpListener::from_std(listener)?
+        let of_connections = shared.clone();
+        let serve = move |stream, peer| {
+            of_connections.connections.fetch_add(1, Ordering::Relaxed);
+            Connection::new(stream, peer, of_connections.clone()).run()
         };
-        runtime.spawn(accept(listener, shared.clone(), stopped));
-        Ok(RpcServer { local, shared, stop })
+        let listener = Listener::bind(addr, listen_queue, connections_max, runtime, serve)?;
+        Ok(RpcServer { listener, shared })
     }
 
     /// The address that is served.
     pub fn local_addr(&self) -> SocketAddr {
-        self.local
+        self.listener.local_addr()
     }
 
     /// Open connections (`NumOpenConnections` of the RPC metrics).
@@ -161,35 +153,6 @@ impl RpcServer {
 
     /// Closes the listener and every connection; answers not yet sent are lost.
     pub fn stop(&self) {
-        self.stop.send_replace(true);
-    }
-}
-
-impl Drop for RpcServer {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-async fn accept(listener: TcpListener, shared: Arc<ServerShared>, mut stopped: watch::Receiver<bool>) {
-    // Dropped at the end, it ends every connection.
-    let mut connections = JoinSet::new();
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            Some(_) = connections.join_next() => continue,
-            _ = stopped.wait_for(|stop| *stop) => return,
-        };
-        let Ok((stream, peer)) = accepted else {
-            tokio::time::sleep(ACCEPT_PAUSE).await;
-            continue;
-        };
-        // Above the limit the connection is dropped, as Hadoop does.
-        if shared.connections.load(Ordering::Relaxed) >= shared.limits.connections_max {
-            continue;
-        }
-        let _ = stream.set_nodelay(true);
-        shared.connections.fetch_add(1, Ordering::Relaxed);
-        connections.spawn(Connection::new(stream, peer, shared.clone()).run());
+        self.listener.stop();
     }
 }
