@@ -1,6 +1,6 @@
 //! `surus COMMAND`: what there is, and where it goes.
 
-use crate::{bench, conf_files, daemons, dfs, dfsadmin, exit, logging, output, start, version};
+use crate::{bench, conf_files, daemons, dfs, dfsadmin, exit, logging, oev, output, start, version};
 use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use surus_conf::keys;
@@ -39,6 +39,9 @@ enum Command {
     /// The administrator's commands: -report, -safemode, ...
     #[command(disable_help_flag = true)]
     Dfsadmin(Rest),
+    /// The edits viewer: edits to XML and back, statistics
+    #[command(disable_help_flag = true)]
+    Oev(Rest),
     /// Measure
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -90,6 +93,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Datanode(rest) => daemons::datanode(config, &rest.arguments),
         Command::Dfs(rest) => client_command(config, &rest.arguments, dfs::run),
         Command::Dfsadmin(rest) => client_command(config, &rest.arguments, dfsadmin::run),
+        Command::Oev(rest) => client_command(config, &rest.arguments, oev::run),
         Command::Bench(bench) => bench::run(config, &bench),
         Command::Keys => Ok(print_keys()),
         Command::Version => {

@@ -11,6 +11,8 @@ mod hadoop;
 mod limits;
 mod local_time;
 mod logging;
+mod oev;
+mod offline;
 mod output;
 
 mod signals;

@@ -5,3 +5,4 @@ mod daemons;
 mod kill;
 mod launcher;
 mod server;
+mod viewers;

@@ -1,5 +1,4 @@
-//! Reads one operation. Layout -67 (and -66, which differs in nothing that is written here); older layouts, whose bodies
-//! lack fields, are told apart by `layout` and come later.
+//! Reads one operation of layout -60 (Hadoop 2.6) to -67. The older ones lack fields of OP_ADD and OP_APPEND.
 
 use super::OpError;
 use super::code;
@@ -10,11 +9,16 @@ use std::sync::Arc;
 use surus_namespace::edit_op::{AddClose, EditOp, RenameOptions};
 use surus_types::{BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, RpcIds, TxId};
 
-/// The newest layout with bodies in another form than -67.
-const OLDER_LAYOUT: i32 = -65;
+/// The oldest layout that is read. Source: `NameNodeLayoutVersion.java`, Hadoop 3.5.0 (BLOCK_STORAGE_POLICY).
+pub const OLDEST_LAYOUT: i32 = -60;
+/// OP_APPEND says whether a new block begins (APPEND_NEW_BLOCK).
+const APPEND_NEW_BLOCK: i32 = -62;
+/// OP_ADD names an erasure coding policy (ERASURE_CODING).
+pub(super) const ERASURE_CODING: i32 = -64;
 
 /// Decodes operations of one segment. Remembers the last owner and group, since nearly all operations share them.
 pub struct OpDecoder {
+    layout: i32,
     user: Arc<str>,
     group: Arc<str>,
 }
@@ -23,10 +27,10 @@ impl OpDecoder {
     /// # Errors
     /// `Value` when segments of this layout are not read.
     pub fn new(layout: i32) -> Result<OpDecoder, OpError> {
-        if layout >= OLDER_LAYOUT {
+        if layout > OLDEST_LAYOUT {
             return Err(OpError::Value("layout version"));
         }
-        Ok(OpDecoder { user: Arc::from(""), group: Arc::from("") })
+        Ok(OpDecoder { layout, user: Arc::from(""), group: Arc::from("") })
     }
 
     /// Decodes a whole frame, checksum included.
@@ -52,7 +56,7 @@ impl OpDecoder {
                 path: from.string()?,
                 client_name: from.string()?,
                 client_machine: from.string()?,
-                new_block: from.bool()?,
+                new_block: self.layout <= APPEND_NEW_BLOCK && from.bool()?,
                 rpc: get_rpc(from)?,
             },
             code::ADD_BLOCK => add_block(from)?,
@@ -130,7 +134,9 @@ impl OpDecoder {
             file.client_machine = from.string()?;
             file.overwrite = from.bool()?;
             file.storage_policy_id = from.u8()?;
-            file.erasure_coding_policy_id = from.u8()?;
+            if self.layout <= ERASURE_CODING {
+                file.erasure_coding_policy_id = from.u8()?;
+            }
             file.rpc = get_rpc(from)?;
         }
         Ok(Box::new(file))

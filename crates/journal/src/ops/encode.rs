@@ -2,18 +2,32 @@
 
 use super::code;
 use super::data::*;
+use super::decode::ERASURE_CODING;
 use super::parts::*;
 use super::{FRAME_BYTES, LENGTH_BASE};
+use crate::version::LAYOUT_VERSION;
 use surus_namespace::edit_op::{AddClose, EditOp, RenameOptions};
 use surus_types::{PermissionStatus, TxId};
 
 /// Appends the operation's frame to `out`.
 pub fn encode_op(op: &EditOp, txid: TxId, out: &mut Vec<u8>) {
+    encode_op_for(LAYOUT_VERSION, op, txid, out);
+}
+
+/// As `encode_op`, in the form of an older layout (-62 or later): `oev` writes what it read.
+pub fn encode_op_for(layout: i32, op: &EditOp, txid: TxId, out: &mut Vec<u8>) {
     let start = out.len();
     out.push(0);
     put_i32(out, 0);
     put_u64(out, txid.0);
-    let opcode = put_body(op, out);
+    let opcode = match op {
+        EditOp::Add(file) if layout > ERASURE_CODING => {
+            put_file(out, file);
+            put_file_tail(out, file, false);
+            code::ADD
+        }
+        _ => put_body(op, out),
+    };
     let body = out.len() + 4 - start - FRAME_BYTES;
     out[start] = opcode;
     out[start + 1..start + 5].copy_from_slice(&((body + LENGTH_BASE) as u32).to_be_bytes());
@@ -33,7 +47,7 @@ macro_rules! fields {
 #[rustfmt::skip]
 fn put_body(op: &EditOp, out: &mut Vec<u8>) -> u8 {
     match op {
-        EditOp::Add(file) => fields!(out, ADD, put_file(file), put_file_tail(file)),
+        EditOp::Add(file) => fields!(out, ADD, put_file(file), put_file_tail(file, true)),
         EditOp::Close(file) => fields!(out, CLOSE, put_file(file)),
         EditOp::Append { path, client_name, client_machine, new_block, rpc } => fields!(out, APPEND,
             put_string(path), put_string(client_name), put_string(client_machine), put_bool(*new_block), put_rpc(rpc)),
@@ -165,14 +179,16 @@ fn put_file(out: &mut Vec<u8>, file: &AddClose) {
 }
 
 /// What only OP_ADD holds.
-fn put_file_tail(out: &mut Vec<u8>, file: &AddClose) {
+fn put_file_tail(out: &mut Vec<u8>, file: &AddClose, has_erasure_coding: bool) {
     put_acl(out, &file.acl);
     put_xattrs(out, None, &file.xattrs);
     put_string(out, &file.client_name);
     put_string(out, &file.client_machine);
     put_bool(out, file.overwrite);
     put_u8(out, file.storage_policy_id);
-    put_u8(out, file.erasure_coding_policy_id);
+    if has_erasure_coding {
+        put_u8(out, file.erasure_coding_policy_id);
+    }
     put_rpc(out, &file.rpc);
 }
 

@@ -12,8 +12,8 @@ mod encode;
 mod parts;
 
 pub use code::name as op_name;
-pub use decode::OpDecoder;
-pub use encode::encode_op;
+pub use decode::{OLDEST_LAYOUT, OpDecoder};
+pub use encode::{encode_op, encode_op_for};
 
 use std::fmt;
 

@@ -1,0 +1,146 @@
+//! `oev` and `oiv` beside Java 3.5.0's: the same text for every edits file and image of the golden name directories.
+
+use crate::command_line::{show, surus};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Name directories that Apache Hadoop wrote, by release, and what Java 3.5.0's viewers made of them.
+const NAMES: &[(&str, &[u8])] = &[
+    ("2.7.3", include_bytes!("../../journal/tests/data/name-2.7.3.tar.gz")),
+    ("3.3.6", include_bytes!("../../journal/tests/data/name-3.3.6.tar.gz")),
+    ("3.4.2", include_bytes!("../../journal/tests/data/name-3.4.2.tar.gz")),
+    ("3.5.0", include_bytes!("../../journal/tests/data/name-3.5.0.tar.gz")),
+    ("symlink", include_bytes!("../../journal/tests/data/symlink-3.5.0.tar.gz")),
+];
+const VIEWS: &[u8] = include_bytes!("data/views.tar.gz");
+
+/// Files of a gzipped tar archive by path.
+fn unpack(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let mut tar = Vec::new();
+    flate2::read::GzDecoder::new(archive).read_to_end(&mut tar).unwrap();
+    let (mut files, mut at) = (BTreeMap::new(), 0);
+    while at + 512 <= tar.len() && tar[at] != 0 {
+        let text = |range: std::ops::Range<usize>| {
+            let field = &tar[at + range.start..at + range.end];
+            String::from_utf8_lossy(field).trim_end_matches(['\0', ' ']).to_owned()
+        };
+        let len = usize::from_str_radix(text(124..136).trim(), 8).unwrap();
+        if tar[at + 156] == b'0' {
+            files.insert(text(0..100), tar[at + 512..at + 512 + len].to_vec());
+        }
+        at += 512 + len.next_multiple_of(512);
+    }
+    files
+}
+
+/// The files of a golden name directory whose names begin with `prefix`, written to `dir`: release, file name, path.
+fn golden(dir: &Path, prefix: &str) -> Vec<(&'static str, String, PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for (release, archive) in NAMES {
+        for (path, bytes) in unpack(archive) {
+            let name = path.rsplit('/').next().unwrap().to_owned();
+            if name.starts_with(prefix) && !name.ends_with(".md5") {
+                let file = dir.join(format!("{release}-{name}"));
+                std::fs::write(&file, &bytes).unwrap();
+                found.push((*release, name, file, bytes));
+            }
+        }
+    }
+    assert!(found.len() > 4, "{prefix}: {}", found.len());
+    found
+}
+
+fn run(arguments: &[&str]) -> (i32, String, String) {
+    show(&surus(arguments).env("TZ", "UTC").output().unwrap())
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Where two texts differ first, for a message that can be read.
+fn assert_same(ours: &[u8], javas: &[u8], what: &str) {
+    if ours != javas {
+        let at = ours.iter().zip(javas).take_while(|(a, b)| a == b).count();
+        let near = |bytes: &[u8]| {
+            String::from_utf8_lossy(&bytes[at.saturating_sub(60)..bytes.len().min(at + 60)]).into_owned()
+        };
+        panic!("{what} differs at byte {at}:\nours  {}\nJava's {}", near(ours), near(javas));
+    }
+}
+
+#[test]
+fn edits_to_xml_and_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let views = unpack(VIEWS);
+    for (release, name, file, bytes) in golden(dir.path(), "edits_") {
+        let (xml, binary) = (dir.path().join("out.xml"), dir.path().join("out.bin"));
+        assert_eq!(run(&["oev", "-i", path(&file), "-o", path(&xml)]), (0, String::new(), String::new()), "{name}");
+        let text = std::fs::read(&xml).unwrap();
+        assert_same(&text, &views[&format!("{release}/{name}.xml")], &format!("{release} {name}"));
+        assert_eq!(run(&["oev", "-i", path(&xml), "-o", path(&binary), "-p", "binary"]).0, 0, "{name}");
+        let ours = std::fs::read(&binary).unwrap();
+        // Java's XML has neither the extended attributes nor the storage policy of OP_ADD.
+        let is_lossy = release == "3.5.0" && (name.contains("_0000000000000000001-") || name.contains("2609"));
+        if is_lossy {
+            let again = dir.path().join("again.xml");
+            assert_eq!(run(&["oev", "-i", path(&binary), "-o", path(&again), "-p", "XML"]).0, 0);
+            assert_same(&std::fs::read(&again).unwrap(), &text, &name);
+        } else {
+            assert_same(&ours, &bytes[..ours.len()], &name);
+            assert!(bytes[ours.len()..].iter().all(|b| *b == 0xFF), "{name}: what is left is fill");
+        }
+    }
+}
+
+#[test]
+fn edits_are_counted_and_recovered() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, _, file, mut bytes) =
+        golden(dir.path(), "edits_").into_iter().find(|(_, name, ..)| name.contains("2388-")).unwrap();
+    let out = dir.path().join("out");
+    let run_on = |file: &Path, more: &[&str]| {
+        let (code, _, err) = run(&[&["oev", "-i", path(file), "-o", path(&out)], more].concat());
+        (code, String::from_utf8_lossy(&std::fs::read(&out).unwrap()).into_owned(), err)
+    };
+    let (code, text, _) = run_on(&file, &["-p", "stats"]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((code, lines.len()), (0, 55), "{text}");
+    assert_eq!(lines[0], "    VERSION                             : -67");
+    assert_eq!(lines[22], "    OP_UPDATE_MASTER_KEY           ( 21): 2");
+    assert_eq!(lines[51], "    OP_ENABLE_ERASURE_CODING_POLIC ( 50): 0");
+    assert_eq!(lines[54], "    OP_INVALID                     ( -1): 0");
+    // The length of the third operation is wrong.
+    bytes[60] ^= 1;
+    let bad = dir.path().join("bad");
+    std::fs::write(&bad, &bytes).unwrap();
+    let (code, text, err) = run_on(&bad, &[]);
+    assert!(code == 255 && text.ends_with("</EDITS><ERROR>Premature EOF from inputStream</ERROR>\n"), "{code} {text}");
+    assert!(err.contains("Encountered exception. Exiting: Premature EOF from inputStream"), "{err}");
+    let (code, text, err) = run_on(&bad, &["-r", "-f"]);
+    let txids: Vec<&str> = text.lines().filter(|line| line.contains("<TXID>")).map(str::trim).collect();
+    assert_eq!((code, txids), (0, vec!["<TXID>2388</TXID>", "<TXID>2389</TXID>", "<TXID>2390</TXID>"]), "{err}");
+}
+
+#[test]
+fn what_oev_refuses() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("a.xml");
+    std::fs::write(&file, "<EDITS><EDITS_VERSION>-67</EDITS_VERSION><RECORD><OPCODE>OP_X</OPCODE></RECORD></EDITS>")
+        .unwrap();
+    let out = dir.path().join("out");
+    let (code, text, _) = run(&["oev", "-i", path(&file), "-o", path(&out)]);
+    let want = "XML format input file is not allowed to be processed by XML processor.\n";
+    assert_eq!((code, &*text), (255, want));
+    let (code, _, err) = run(&["oev", "-i", path(&file), "-o", path(&out), "-p", "stats"]);
+    assert!(code == 255 && err.contains("No enum constant FSEditLogOpCodes.OP_X"), "{code} {err}");
+    let (code, _, err) = run(&["oev", "-i", "/nonexistent", "-o", path(&out)]);
+    assert!(code == 255 && err.contains("/nonexistent"), "{code} {err}");
+    let (code, text, _) = run(&["oev", "-i", "a"]);
+    assert!(
+        code == 255 && text.starts_with("Error parsing command-line options: Missing required option: o\n"),
+        "{text}"
+    );
+    assert_eq!(run(&["oev"]).0, 0);
+}
