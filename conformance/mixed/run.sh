@@ -34,7 +34,7 @@ done
 for i in "${!kinds[@]}"; do # each DataNode in turn dies while a file is written
   for writer in fs ours; do
     (head -c 15000000 "$d/data"; sleep 4; tail -c +15000001 "$d/data") | $writer -put - "/killed-$i-$writer" 2> "$d/err" & w=$!
-    sleep 3; kill -9 "$(cat "$d/dn$i/dn.pid")"; wait $w; check "$writer -put while DataNode $i (${kinds[$i]}) is killed: $(tail -1 "$d/err" | cut -c1-200)" $?
+    sleep 3; kill -9 "$(cat "$d/dn$i/dn.pid")"; wait $w; rc=$?; check "$writer -put while DataNode $i (${kinds[$i]}) is killed: $(tail -1 "$d/err" | cut -c1-200)" $rc
     fs -cat "/killed-$i-$writer" 2> "$d/err" | same; check "what was written by $writer while DataNode $i was killed" $?
     as "${kinds[$i]}" "$H" dn "$d/dn$i"; for _ in $(seq 60); do [ "$(live)" = "${#kinds[@]}" ] && break; sleep 0.5; done
   done
@@ -42,7 +42,7 @@ done
 for i in 1 2 3 4; do # the writer dies; whoever the NameNode chooses leads the recovery
   (head -c 15000000 "$d/data"; sleep 30) | java -Xmx256m -cp "$d/nn/conf:${HADOOP_PEER:-/tmp/hadoop-peer}/3.5.0/target/client/*" org.apache.hadoop.fs.FsShell -D dfs.replication=3 -put - "/orphan-$i" 2> /dev/null & w=$!
   sleep 4; pkill -9 -f "put - /orphan-$i"; wait $w 2> /dev/null
-  "$H" run "$d/nn" org.apache.hadoop.hdfs.tools.DebugAdmin recoverLease -path "/orphan-$i._COPYING_" -retries 10 > "$d/err" 2>&1; check "recoverLease $i: $(tail -1 "$d/err")" $?
+  "$H" run "$d/nn" org.apache.hadoop.hdfs.tools.DebugAdmin recoverLease -path "/orphan-$i._COPYING_" -retries 10 > "$d/err" 2>&1; rc=$?; check "recoverLease $i: $(tail -1 "$d/err")" $rc
   ours -cat "/orphan-$i._COPYING_" > "$d/orphan" 2> "$d/err"; check "reading recovered file $i" $?
   cmp -n "$(stat -c %s "$d/orphan")" "$d/orphan" "$d/data"; check "bytes of recovered file $i" $?
 done

@@ -29,8 +29,8 @@ pub const CLIENTS: &[&str] = &[
 /// Suites of `conformance/suites/run.sh`.
 pub const SUITES: &[&str] = &["contract", "fscontext", "cli", "compat"];
 
-/// Tests of our own that need processes of other people: browser pages, syncs under strace, mixed clusters.
-pub const OWN: &[&str] = &["pages", "strace", "errors", "offline", "mixed"];
+/// Tests of our own that need processes of other people: browser pages, syncs under strace, mixed clusters, DistCp, HBase's log.
+pub const OWN: &[&str] = &["pages", "strace", "errors", "offline", "mixed", "distcp", "wal"];
 /// Kinds of the NameNode and the three DataNodes of each mixed cluster.
 const MIXTURES: &[[&str; 4]] = &[
     ["surus", "java", "surus", "java"],
@@ -98,10 +98,14 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
             let datanode = format!("127.0.0.1:{}", cluster.port + 3);
             shell::run(&mut script("conformance/pages/run.sh", &[&cluster.http(), &datanode]))
         }
-        "strace" | "offline" => shell::run(
+        "wal" => {
+            let cluster = Cluster::start(name, 3, hadoop)?;
+            shell::run(&mut script("conformance/wal/run.sh", &[&cluster.uri(), &out]))
+        }
+        "strace" | "offline" | "distcp" => shell::run(
             script(&format!("conformance/{name}/run.sh"), &[])
                 .arg(shell::surus_binary()?)
-                .arg(free_range(10)?.to_string()),
+                .arg(free_range(20)?.to_string()),
         ),
         "errors" => {
             let mut command = script("conformance/errors/run.sh", &[&free_range(10)?.to_string(), &out]);
