@@ -22,8 +22,6 @@ pub struct NameNodeConfig {
     pub groups: GroupTimes,
     pub group_overrides: String,
     pub superusergroup: String,
-    pub acls_enabled: bool,
-    pub xattrs_enabled: bool,
     pub retry_cache: bool,
     pub retry_cache_life_ms: u64,
     pub redundancy_interval_ms: u64,
@@ -71,6 +69,11 @@ pub fn namespace_config(conf: &Configuration, user: &str) -> Result<NamespaceCon
             .unwrap_or(i64::MAX),
         protected_directories: conf.get(keys::FS_PROTECTED_DIRECTORIES)?,
         protect_subdirectories: conf.get(keys::DFS_PROTECTED_SUBDIRECTORIES_ENABLE)?,
+        acls_enabled: conf.get(keys::DFS_NAMENODE_ACLS_ENABLED)?,
+        posix_acl_inheritance: conf.get(keys::DFS_NAMENODE_POSIX_ACL_INHERITANCE_ENABLED)?,
+        xattrs_enabled: conf.get(keys::DFS_NAMENODE_XATTRS_ENABLED)?,
+        max_xattrs_per_inode: positive(conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_XATTRS_PER_INODE)?),
+        max_xattr_size: positive(conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_XATTR_SIZE)?),
     })
 }
 
@@ -150,8 +153,6 @@ impl NameNodeConfig {
             },
             group_overrides: conf.get(keys::HADOOP_USER_GROUP_STATIC_MAPPING_OVERRIDES)?,
             superusergroup: conf.get(keys::DFS_PERMISSIONS_SUPERUSERGROUP)?,
-            acls_enabled: conf.get(keys::DFS_NAMENODE_ACLS_ENABLED)?,
-            xattrs_enabled: conf.get(keys::DFS_NAMENODE_XATTRS_ENABLED)?,
             retry_cache: conf.get(keys::DFS_NAMENODE_ENABLE_RETRYCACHE)?,
             retry_cache_life_ms: ms(conf.get(keys::DFS_NAMENODE_RETRYCACHE_EXPIRYTIME_MILLIS)?),
             redundancy_interval_ms: ms(conf.get(keys::DFS_NAMENODE_REDUNDANCY_INTERVAL_SECONDS)?),

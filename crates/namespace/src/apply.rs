@@ -83,10 +83,7 @@ impl Namespace {
         }
         match op {
             EditOp::Mkdir { inode_id, path, timestamp, permission, acl, xattrs } => {
-                if !acl.is_empty() || !xattrs.is_empty() {
-                    return Err(ApplyError::Unsupported("OP_MKDIR with an ACL or extended attributes"));
-                }
-                ops::mkdirs::apply(self, *inode_id, path, *timestamp, permission)
+                ops::mkdirs::apply(self, *inode_id, path, *timestamp, permission, acl, xattrs)
             }
             EditOp::Delete { path, timestamp, .. } => ops::delete::apply(self, path, *timestamp, txid),
             EditOp::RenameOld { src, dst, timestamp, .. } => {
@@ -100,6 +97,9 @@ impl Namespace {
             }
             EditOp::SetPermissions { src, permission } => ops::set_permission::apply(self, src, *permission),
             EditOp::SetOwner { src, user, group } => ops::set_owner::apply(self, src, user.as_ref(), group.as_ref()),
+            EditOp::SetAcl { src, entries } => ops::change_acl::apply(self, src, entries),
+            EditOp::SetXAttr { src, xattrs, .. } => ops::set_xattr::apply(self, src, xattrs),
+            EditOp::RemoveXAttr { src, xattrs, .. } => ops::remove_xattr::apply(self, src, xattrs),
             EditOp::Times { path, mtime, atime } => ops::set_times::apply(self, path, *mtime, *atime),
             EditOp::StartLogSegment | EditOp::EndLogSegment => Ok(Applied::default()),
             _ => self.apply_data(op, txid),

@@ -27,6 +27,16 @@ pub struct NamespaceConfig {
     pub protected_directories: Vec<String>,
     /// `dfs.protected.subdirectories.enable`: what lies below them is protected too.
     pub protect_subdirectories: bool,
+    /// `dfs.namenode.acls.enabled`: when off, ACL calls fail; the ACLs there are still obeyed.
+    pub acls_enabled: bool,
+    /// `dfs.namenode.posix.acl.inheritance.enabled`: a default ACL limits the mode before the client's umask.
+    pub posix_acl_inheritance: bool,
+    /// `dfs.namenode.xattrs.enabled`.
+    pub xattrs_enabled: bool,
+    /// `dfs.namenode.fs-limits.max-xattrs-per-inode`: of the namespaces user and trusted.
+    pub max_xattrs_per_inode: u32,
+    /// `dfs.namenode.fs-limits.max-xattr-size`: bytes of name and value.
+    pub max_xattr_size: u32,
 }
 
 impl Default for NamespaceConfig {
@@ -42,6 +52,11 @@ impl Default for NamespaceConfig {
             access_time_precision_ms: 3_600_000,
             protected_directories: Vec::new(),
             protect_subdirectories: false,
+            acls_enabled: true,
+            posix_acl_inheritance: true,
+            xattrs_enabled: true,
+            max_xattrs_per_inode: 32,
+            max_xattr_size: 16 * 1024,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! namespace from the sections of an image. Formats are `journal`'s business.
 
 use crate::blocks::{BlockHandle, BlockIds, BlockState, FrozenBlocks};
+use crate::edit_op::{AclEntry, XAttr};
 use crate::tree::{ChildIter, FileLayout, InodeKind, InodeView, NewInode, Tables, TreeError, UnderConstruction};
 use crate::{InodeHandle, Namespace, NamespaceConfig};
 use alloc::string::String;
@@ -102,6 +103,9 @@ pub struct ImageInode<'a> {
     pub permission: &'a PermissionStatus,
     pub modification_time: i64,
     pub access_time: i64,
+    /// The entries of the ACL feature: see `InodeView::acl`.
+    pub acl: &'a [AclEntry],
+    pub xattrs: &'a [XAttr],
     pub kind: ImageKind<'a>,
 }
 
@@ -224,6 +228,12 @@ impl ImageLoader {
             _ => LoadError::DuplicateInode(inode.id),
         })?;
         self.namespace.note_inode_id(inode.id);
+        if !inode.acl.is_empty() {
+            self.namespace.tree.set_acl(handle, inode.acl);
+        }
+        if !inode.xattrs.is_empty() {
+            self.namespace.tree.set_xattrs(handle, inode.xattrs);
+        }
         if !is_root {
             self.loaded.push(handle);
         }
@@ -333,7 +343,16 @@ mod tests {
     fn file<'a>(id: u64, name: &'a str, permission: &'a PermissionStatus, blocks: &'a [Block]) -> ImageInode<'a> {
         let layout = FileLayout { preferred_block_size: 100, replication: 2, ..FileLayout::default() };
         let kind = ImageKind::File { layout, blocks, under_construction: None };
-        ImageInode { id: InodeId(id), name: name.as_bytes(), permission, modification_time: 1, access_time: 2, kind }
+        ImageInode {
+            id: InodeId(id),
+            name: name.as_bytes(),
+            permission,
+            modification_time: 1,
+            access_time: 2,
+            acl: &[],
+            xattrs: &[],
+            kind,
+        }
     }
 
     fn directory<'a>(id: u64, name: &'a str, permission: &'a PermissionStatus) -> ImageInode<'a> {

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+pub mod acl;
 pub mod apply;
 pub mod blocks;
 pub mod config;
@@ -18,6 +19,7 @@ pub mod permission;
 pub mod plan;
 pub mod resolve;
 pub mod tree;
+pub mod xattr;
 
 pub use apply::{Applied, ApplyError};
 pub use blocks::BlockHandle;

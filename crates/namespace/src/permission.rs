@@ -1,7 +1,8 @@
-//! The one place that says no: owner, group, other, sticky bit, superuser. Texts are Hadoop's, since clients show them.
+//! The one place that says no: owner, group, other, ACL, sticky bit, superuser. Texts are Hadoop's, since clients show them.
 //! Source: `FSPermissionChecker.java`, Hadoop 3.5.0.
 
 use crate::Namespace;
+use crate::edit_op::AclEntryKind;
 use crate::plan::Env;
 use crate::resolve::Resolved;
 use crate::tree::{InodeHandle, InodeView};
@@ -42,7 +43,7 @@ impl Namespace {
     /// `AccessControlException`.
     pub fn check_permission(&self, env: &Env<'_>, path: &Resolved<'_>, wanted: Wanted) -> Result<(), HdfsError> {
         if !self.is_checked(env) {
-            return Ok(());
+            return if wanted.owner { self.check_owner_when_off(env, path) } else { Ok(()) };
         }
         let parent = path.parent();
         if let (Some(action), Some(parent), Some(last)) = (wanted.parent, parent, path.last)
@@ -100,8 +101,12 @@ impl Namespace {
     /// # Errors
     /// `AccessControlException` with the denial text.
     pub fn check_access(&self, env: &Env<'_>, handle: InodeHandle, action: FsAction) -> Result<(), HdfsError> {
+        if self.is_checked(env) { self.check_inode(env, handle, action) } else { Ok(()) }
+    }
+
+    fn check_inode(&self, env: &Env<'_>, handle: InodeHandle, action: FsAction) -> Result<(), HdfsError> {
         let inode = self.tree.inode(handle);
-        if !self.is_checked(env) || has_permission(env, &inode, action) {
+        if has_permission(env, &inode, action) {
             return Ok(());
         }
         Err(HdfsError::access_control(format!(
@@ -124,6 +129,22 @@ impl Namespace {
             "Access denied for user {}. Superuser privilege is required for operation {operation}",
             env.caller.user
         )))
+    }
+
+    /// Calls for owners stay theirs with `dfs.permissions.enabled` off; Hadoop looks at the way there too.
+    /// Source: `FSDirectory.checkOwner`, Hadoop 3.5.0.
+    fn check_owner_when_off(&self, env: &Env<'_>, path: &Resolved<'_>) -> Result<(), HdfsError> {
+        let (false, Some(last)) = (env.caller.is_superuser, path.last) else { return Ok(()) };
+        let mut ancestors = Vec::new();
+        let mut at = self.tree.inode(last).parent();
+        while let Some(handle) = at {
+            ancestors.push(handle);
+            at = self.tree.inode(handle).parent();
+        }
+        for handle in ancestors.into_iter().rev() {
+            self.check_inode(env, handle, FsAction::EXECUTE)?;
+        }
+        self.check_owner(env, last, &path.path)
     }
 
     fn check_owner(&self, env: &Env<'_>, handle: InodeHandle, path: &str) -> Result<(), HdfsError> {
@@ -206,6 +227,10 @@ impl Namespace {
 /// Only one class counts: the owner's bits for the owner, else the group's for a member, else the others'.
 fn has_permission(env: &Env<'_>, inode: &InodeView<'_>, action: FsAction) -> bool {
     let mode = inode.permission();
+    // An inode may have default entries alone.
+    if inode.has_acl() && inode.acl().next().is_some_and(|entry| !entry.is_default) {
+        return has_acl_permission(env, inode, action);
+    }
     let granted = if *inode.user() == env.caller.user {
         mode.user_action()
     } else if env.caller.is_in_group(inode.group()) {
@@ -214,4 +239,29 @@ fn has_permission(env: &Env<'_>, inode: &InodeView<'_>, action: FsAction) -> boo
         mode.other_action()
     };
     granted.implies(action)
+}
+
+/// The owner's bits for the owner; else the entry of the user; else any entry of one of his groups that grants all of it.
+/// The group bits of the mode are the mask of named users and of groups. Others' bits for whom nothing matches.
+fn has_acl_permission(env: &Env<'_>, inode: &InodeView<'_>, action: FsAction) -> bool {
+    let mode = inode.permission();
+    let user = &env.caller.user;
+    if inode.user() == user {
+        return mode.user_action().implies(action);
+    }
+    let is_granted = |permission: FsAction| FsAction(permission.0 & mode.group_action().0).implies(action);
+    let mut is_member = false;
+    for entry in inode.acl().take_while(|entry| !entry.is_default) {
+        match (entry.kind, entry.name) {
+            (AclEntryKind::User, Some(name)) if name == user => return is_granted(entry.permission),
+            (AclEntryKind::Group, name) if env.caller.is_in_group(name.unwrap_or(inode.group())) => {
+                if is_granted(entry.permission) {
+                    return true;
+                }
+                is_member = true;
+            }
+            _ => {}
+        }
+    }
+    !is_member && mode.other_action().implies(action)
 }

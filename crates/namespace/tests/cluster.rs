@@ -154,6 +154,7 @@ impl Cluster {
         let outcome = self.run(&Create {
             src,
             permission: FsPermission(0o644),
+            unmasked: None,
             client_name,
             flags: flag::CREATE,
             create_parent: true,

@@ -231,6 +231,7 @@ fn overwrite_deletes_the_old_blocks_with_the_same_operation() {
     let request = Create {
         src: "/f",
         permission: FsPermission(0o600),
+        unmasked: None,
         client_name: "w",
         flags: flag::CREATE | flag::OVERWRITE,
         create_parent: true,

@@ -150,6 +150,7 @@ fn create(
     c.run(&Create {
         src: if words.contains(&"SHOULD_REPLICATE") { "/home/x" } else { src },
         permission: FsPermission(0o644),
+        unmasked: None,
         client_name,
         flags,
         create_parent: !case.contains("createParent false"),

@@ -9,6 +9,7 @@ mod data_path_errors;
 mod errors;
 mod harness;
 mod model;
+mod model_attributes;
 mod random_cluster;
 mod safe_mode;
 mod scripts;

@@ -2,16 +2,20 @@
 //! answers, trees and counters must agree, and replay must equal the live state. A failure prints its seed and shrinks.
 
 use crate::harness::Harness;
+use crate::model_attributes::{Attributes, Change, XATTRS_MAX, change, xattr};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use surus_namespace::edit_op::{AddClose, RenameOptions};
+use surus_namespace::edit_op::{AclEntry, AddClose, RenameOptions, XAttr};
+use surus_namespace::ops::change_acl::ChangeAcl;
 use surus_namespace::ops::delete::Delete;
 use surus_namespace::ops::mkdirs::Mkdirs;
+use surus_namespace::ops::remove_xattr::RemoveXAttr;
 use surus_namespace::ops::rename::{Rename, Rename2};
 use surus_namespace::ops::set_owner::SetOwner;
 use surus_namespace::ops::set_permission::SetPermission;
 use surus_namespace::ops::set_times::SetTimes;
-use surus_namespace::tree::InodeKind;
+use surus_namespace::ops::set_xattr::SetXAttr;
+use surus_namespace::tree::{AclEntryView, InodeKind, XAttrView};
 use surus_namespace::{
     ApplyError, EditOp, ImageInode, ImageKind, ImageLoader, InodeHandle, Namespace, NamespaceConfig,
 };
@@ -28,6 +32,9 @@ enum Step {
     SetPermission { path: String, mode: u16 },
     SetOwner { path: String, user: String },
     SetTimes { path: String, mtime: i64 },
+    ChangeAcl { path: String, change: Change },
+    SetXAttr { path: String, xattr: XAttr, flags: u32 },
+    RemoveXAttr { path: String, xattr: XAttr },
 }
 
 fn path() -> impl Strategy<Value = String> {
@@ -48,6 +55,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (path(), prop::sample::select(vec!["u", "v"]))
             .prop_map(|(path, user)| Step::SetOwner { path, user: user.to_string() }),
         1 => (path(), 0i64..2000).prop_map(|(path, mtime)| Step::SetTimes { path, mtime }),
+        4 => (path(), change()).prop_map(|(path, change)| Step::ChangeAcl { path, change }),
+        3 => (path(), xattr(), 0u32..4).prop_map(|(path, xattr, flags)| Step::SetXAttr { path, xattr, flags }),
+        1 => (path(), xattr()).prop_map(|(path, xattr)| Step::RemoveXAttr { path, xattr }),
     ]
 }
 
@@ -56,7 +66,7 @@ struct Node {
     /// `None`: a directory.
     length: Option<u64>,
     user: String,
-    mode: u16,
+    attributes: Attributes,
     mtime: i64,
 }
 
@@ -74,7 +84,7 @@ fn parent_of(path: &str) -> String {
 
 impl Model {
     fn new() -> Self {
-        let root = Node { length: None, user: "root".into(), mode: 0o755, mtime: 0 };
+        let root = Node { length: None, user: "root".into(), attributes: Attributes::new(0o755), mtime: 0 };
         Model(BTreeMap::from([("/".to_string(), root)]))
     }
     fn is_directory(&self, path: &str) -> bool {
@@ -132,7 +142,8 @@ impl Model {
         }
         for new in missing.iter().rev() {
             let mode = if new == path { mode } else { mode & 0o777 | 0o300 };
-            self.0.insert(new.clone(), Node { length: None, user: "root".into(), mode, mtime: now });
+            let attributes = Attributes::made_in(&self.0[&parent_of(new)].attributes, mode);
+            self.0.insert(new.clone(), Node { length: None, user: "root".into(), attributes, mtime: now });
             self.touch(&parent_of(new), now);
         }
         Ok(true)
@@ -208,11 +219,17 @@ impl Model {
     }
 
     fn change(&mut self, path: &str, change: impl FnOnce(&mut Node)) -> Answer {
+        self.try_change(path, |node| {
+            change(node);
+            Ok(true)
+        })
+    }
+
+    fn try_change(&mut self, path: &str, change: impl FnOnce(&mut Node) -> Answer) -> Answer {
         if self.blocked(path) {
             return Err(E::AccessControl);
         }
-        change(self.0.get_mut(path).ok_or(E::FileNotFound)?);
-        Ok(true)
+        change(self.0.get_mut(path).ok_or(E::FileNotFound)?)
     }
 
     fn step(&mut self, step: &Step, now: i64) -> Answer {
@@ -223,7 +240,8 @@ impl Model {
                 if !self.is_directory(&parent) || self.0.contains_key(path) {
                     return Ok(false);
                 }
-                let node = Node { length: Some(*length), user: "root".into(), mode: 0o644, mtime: now };
+                let attributes = Attributes::new(0o644);
+                let node = Node { length: Some(*length), user: "root".into(), attributes, mtime: now };
                 self.0.insert(path.clone(), node);
                 self.touch(&parent, now);
                 Ok(true)
@@ -231,9 +249,20 @@ impl Model {
             Step::Delete { path, recursive } => self.delete(path, *recursive, now),
             Step::Rename { src, dst } => self.rename(src, dst, now),
             Step::Rename2 { src, dst, overwrite } => self.rename2(src, dst, *overwrite, now),
-            Step::SetPermission { path, mode } => self.change(path, |node| node.mode = *mode),
+            Step::SetPermission { path, mode } => self.change(path, |node| node.attributes.set_mode(*mode)),
             Step::SetOwner { path, user } => self.change(path, |node| node.user = user.clone()),
             Step::SetTimes { path, mtime } => self.change(path, |node| node.mtime = *mtime),
+            Step::ChangeAcl { path, change } => {
+                self.try_change(path, |node| node.attributes.change_acl(change, node.length.is_none()))
+            }
+            // Whether a caller may name an attribute comes before the path.
+            Step::SetXAttr { xattr, .. } | Step::RemoveXAttr { xattr, .. } if xattr.namespace > 1 => {
+                Err(E::AccessControl)
+            }
+            Step::SetXAttr { path, xattr, flags } => {
+                self.try_change(path, |node| node.attributes.set_xattr(xattr, *flags))
+            }
+            Step::RemoveXAttr { path, xattr } => self.try_change(path, |node| node.attributes.remove_xattr(xattr)),
         }
     }
 }
@@ -303,12 +332,17 @@ fn run(h: &mut Harness, step: &Step) -> Answer {
         Step::SetTimes { path, mtime } => {
             done(h.run(&SetTimes { src: path, modification_time: *mtime, access_time: -1 }))
         }
+        Step::ChangeAcl { path, change } => done(h.run(&ChangeAcl { src: path, change: change.request() })),
+        Step::SetXAttr { path, xattr, flags } => done(h.run(&SetXAttr { src: path, xattr, flags: *flags })),
+        Step::RemoveXAttr { path, xattr } => {
+            done(h.run(&RemoveXAttr { src: path, xattr: &XAttr { value: None, ..xattr.clone() } }))
+        }
     };
     result.map_err(|error| error.class)
 }
 
 fn config() -> NamespaceConfig {
-    NamespaceConfig { fs_owner: "root".into(), ..NamespaceConfig::default() }
+    NamespaceConfig { fs_owner: "root".into(), max_xattrs_per_inode: XATTRS_MAX, ..NamespaceConfig::default() }
 }
 
 /// The namespace's tree in the model's form.
@@ -317,7 +351,7 @@ fn tree_of(namespace: &Namespace) -> BTreeMap<String, Node> {
     let node = |inode: surus_namespace::InodeView<'_>| Node {
         length: inode.is_file().then(|| inode.length()),
         user: inode.user().to_string(),
-        mode: inode.permission().0,
+        attributes: Attributes::of(inode),
         mtime: inode.modification_time(),
     };
     image.inodes().map(|inode| (namespace.tree.path_of(inode.handle()).unwrap(), node(inode))).collect()
@@ -357,6 +391,8 @@ fn through_image(namespace: &Namespace) -> Namespace {
             permission: &inode.permission_status(),
             modification_time: inode.modification_time(),
             access_time: inode.access_time(),
+            acl: &inode.acl().map(AclEntryView::to_entry).collect::<Vec<AclEntry>>(),
+            xattrs: &inode.xattrs().map(XAttrView::to_xattr).collect::<Vec<XAttr>>(),
             kind,
         };
         loader.push_inode(&entry).unwrap();
@@ -437,6 +473,11 @@ fn wild_op() -> impl Strategy<Value = EditOp> {
         }),
         1 => path().prop_map(|p| EditOp::Times { path: p.into(), mtime: -7, atime: i64::MAX }),
         1 => path().prop_map(|p| EditOp::SetPermissions { src: p.into(), permission: FsPermission(0) }),
+        2 => (path(), crate::model_attributes::spec())
+            .prop_map(|(p, entries)| EditOp::SetAcl { src: p.into(), entries }),
+        1 => (path(), xattr()).prop_map(|(p, x)| EditOp::SetXAttr { src: p.into(), xattrs: vec![x], rpc: RpcIds::NONE }),
+        1 => (path(), xattr())
+            .prop_map(|(p, x)| EditOp::RemoveXAttr { src: p.into(), xattrs: vec![x], rpc: RpcIds::NONE }),
         1 => path().prop_map(|p| EditOp::SetOwner { src: p.into(), user: Some("w".into()), group: None }),
     ]
 }

@@ -151,8 +151,14 @@ keys! {
         DFS_USER_HOME_DIR_PREFIX: Text = "dfs.user.home.dir.prefix", "/user";
         /// False: ACL ops fail, existing ACLs kept and enforced.
         DFS_NAMENODE_ACLS_ENABLED: Bool = "dfs.namenode.acls.enabled", "true";
+        /// Default ACLs limit the mode before the client's umask.
+        DFS_NAMENODE_POSIX_ACL_INHERITANCE_ENABLED: Bool = "dfs.namenode.posix.acl.inheritance.enabled", "true";
         /// False: xattr ops fail.
         DFS_NAMENODE_XATTRS_ENABLED: Bool = "dfs.namenode.xattrs.enabled", "true";
+        /// Attributes of the namespaces user and trusted.
+        DFS_NAMENODE_FS_LIMITS_MAX_XATTRS_PER_INODE: Int = "dfs.namenode.fs-limits.max-xattrs-per-inode", "32", range 0..=i32::MAX;
+        /// Bytes of name and value.
+        DFS_NAMENODE_FS_LIMITS_MAX_XATTR_SIZE: Int = "dfs.namenode.fs-limits.max-xattr-size", "16384", range 1..=32768;
     }
     "Replication and heartbeats" {
         /// Client default.

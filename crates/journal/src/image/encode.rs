@@ -15,6 +15,12 @@ pub fn put_u64(out: &mut Vec<u8>, field: u32, value: u64) {
     put_varint(out, value);
 }
 
+/// A fixed32 field.
+pub fn put_fixed32(out: &mut Vec<u8>, field: u32, value: u32) {
+    put_varint(out, u64::from(field << 3 | 5));
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
 /// A fixed64 field.
 pub fn put_fixed64(out: &mut Vec<u8>, field: u32, value: u64) {
     put_varint(out, u64::from(field << 3 | 1));

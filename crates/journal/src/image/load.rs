@@ -12,8 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 use surus_disk::{Disk, DiskFile, OpenMode};
 use surus_namespace::blocks::BlockIds;
+use surus_namespace::edit_op::{AclEntry, AclEntryKind, XAttr};
 use surus_namespace::image::{ImageInode, ImageKind, ImageLoader};
 use surus_namespace::tree::FileLayout;
+use surus_namespace::xattr::NAMESPACES;
 use surus_namespace::{Namespace, NamespaceConfig};
 use surus_proto::hadoop::hdfs::BlockTypeProto;
 use surus_proto::hadoop::hdfs::fsimage::i_node_section as pb;
@@ -322,6 +324,40 @@ impl Names {
     }
 }
 
+impl Names {
+    /// Source: `AclEntryStatusFormat.java`, `XAttrFormat.java`, Hadoop 3.5.0.
+    fn features(
+        &self,
+        acl: Option<&pb::AclFeatureProto>,
+        xattrs: Option<&pb::XAttrFeatureProto>,
+    ) -> Result<(Vec<AclEntry>, Vec<XAttr>), String> {
+        let entry = |word: &u32| -> Result<AclEntry, String> {
+            let (kind, table) = match word >> 3 & 3 {
+                0 => (AclEntryKind::User, USER_TABLE),
+                1 => (AclEntryKind::Group, GROUP_TABLE),
+                2 => (AclEntryKind::Mask, USER_TABLE),
+                _ => (AclEntryKind::Other, USER_TABLE),
+            };
+            let name = self.get(table, word >> 6 & 0xFF_FFFF)?;
+            let name = Some(name).filter(|name| !name.is_empty());
+            Ok(AclEntry { is_default: word >> 5 & 1 == 1, kind, name, permission: (word & 7) as u8 })
+        };
+        let xattr = |compact: &pb::XAttrCompactProto| -> Result<XAttr, String> {
+            let word = compact.name;
+            let namespace = (word >> 30 | (word >> 5 & 1) << 2) as u8;
+            if usize::from(namespace) >= NAMESPACES.len() {
+                return Err(format!("namespace {namespace} of an extended attribute is unknown"));
+            }
+            let name = self.get(XATTR_TABLE, word >> 6 & 0xFF_FFFF)?;
+            Ok(XAttr { namespace, name: (*name).into(), value: compact.value.clone() })
+        };
+        Ok((
+            acl.into_iter().flat_map(|acl| &acl.entries).map(entry).collect::<Result<_, _>>()?,
+            xattrs.into_iter().flat_map(|list| &list.x_attrs).map(xattr).collect::<Result<_, _>>()?,
+        ))
+    }
+}
+
 struct Buffers {
     names: Names,
     blocks: Vec<Block>,
@@ -331,10 +367,9 @@ impl Buffers {
     fn push(&mut self, loader: &mut ImageLoader, inode: &pb::INode) -> Result<(), String> {
         let id = InodeId(inode.id);
         let unsupported = |feature: &str| Err(format!("inode {id} has {feature}, which this version lacks"));
+        let (mut acl, mut xattrs) = (Vec::new(), Vec::new());
         let (permission, times, kind) = if let Some(file) = &inode.file {
-            if file.acl.is_some() || file.x_attrs.is_some() {
-                return unsupported(if file.acl.is_some() { "an ACL" } else { "extended attributes" });
-            }
+            (acl, xattrs) = self.names.features(file.acl.as_ref(), file.x_attrs.as_ref())?;
             if file.block_type() != BlockTypeProto::Contiguous {
                 return unsupported("erasure-coded blocks");
             }
@@ -354,9 +389,7 @@ impl Buffers {
             let kind = ImageKind::File { layout, blocks: &self.blocks, under_construction };
             (file.permission(), (file.modification_time(), file.access_time()), kind)
         } else if let Some(directory) = &inode.directory {
-            if directory.acl.is_some() || directory.x_attrs.is_some() {
-                return unsupported(if directory.acl.is_some() { "an ACL" } else { "extended attributes" });
-            }
+            (acl, xattrs) = self.names.features(directory.acl.as_ref(), directory.x_attrs.as_ref())?;
             if directory.type_quotas.as_ref().is_some_and(|quotas| !quotas.quotas.is_empty()) {
                 return unsupported("a quota by storage type");
             }
@@ -375,7 +408,16 @@ impl Buffers {
         let permission = self.names.permission(permission)?;
         let (modification_time, access_time) = (times.0 as i64, times.1 as i64);
         let name = inode.name();
-        let inode = ImageInode { id, name, permission: &permission, modification_time, access_time, kind };
+        let inode = ImageInode {
+            id,
+            name,
+            permission: &permission,
+            modification_time,
+            access_time,
+            acl: &acl,
+            xattrs: &xattrs,
+            kind,
+        };
         loader.push_inode(&inode).map_err(|e| e.to_string())
     }
 }

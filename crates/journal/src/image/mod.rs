@@ -36,6 +36,7 @@ pub(crate) const STRING_TABLE: &str = "STRING_TABLE";
 pub(crate) const STRING_MASK_BITS: u32 = 3;
 pub(crate) const USER_TABLE: u32 = 1;
 pub(crate) const GROUP_TABLE: u32 = 2;
+pub(crate) const XATTR_TABLE: u32 = 3;
 
 /// Sections whose content the namespace does not hold yet: kept as they were read, and written again.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -7,6 +7,7 @@ use prost::Message;
 use std::collections::BTreeMap;
 use std::io;
 use surus_disk::DiskFile;
+use surus_namespace::edit_op::AclEntryKind;
 use surus_namespace::image::FrozenImage;
 use surus_namespace::tree::{InodeKind, InodeView};
 use surus_proto::hadoop::hdfs::fsimage::{FileSummary, NameSystemSection, file_summary};
@@ -77,11 +78,12 @@ fn write_inodes(writer: &mut Writer<'_>, image: &FrozenImage, strings: &mut Stri
         inner.clear();
         let (kind, field) = match inode.kind() {
             InodeKind::File => {
-                put_file(&mut inner, &mut block, image, inode, strings.permission(inode));
+                put_file(&mut inner, &mut block, image, inode, strings);
                 (1, 4)
             }
             InodeKind::Directory => {
                 put_directory(&mut inner, inode, strings.permission(inode));
+                put_features(&mut inner, &mut block, inode, strings, (5, 6));
                 (2, 5)
             }
             InodeKind::Symlink => {
@@ -105,13 +107,19 @@ fn write_inodes(writer: &mut Writer<'_>, image: &FrozenImage, strings: &mut Stri
     writer.end_section(INODE)
 }
 
-fn put_file(out: &mut Vec<u8>, scratch: &mut Vec<u8>, image: &FrozenImage, inode: InodeView<'_>, permission: u64) {
+fn put_file(
+    out: &mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+    image: &FrozenImage,
+    inode: InodeView<'_>,
+    strings: &mut Strings,
+) {
     let layout = inode.layout();
     put_u64(out, 1, u64::from(layout.replication));
     put_u64(out, 2, inode.modification_time() as u64);
     put_u64(out, 3, inode.access_time() as u64);
     put_u64(out, 4, layout.preferred_block_size);
-    put_fixed64(out, 5, permission);
+    put_fixed64(out, 5, strings.permission(inode));
     for handle in inode.blocks() {
         let block = image.block(*handle);
         scratch.clear();
@@ -126,9 +134,53 @@ fn put_file(out: &mut Vec<u8>, scratch: &mut Vec<u8>, image: &FrozenImage, inode
         put_bytes(scratch, 2, writer.client_machine.as_bytes());
         put_bytes(out, 7, scratch);
     }
+    put_features(out, scratch, inode, strings, (8, 9));
     put_u64(out, 10, u64::from(layout.storage_policy));
     // Block type: contiguous.
     put_u64(out, 11, 0);
+}
+
+/// ACL and extended attributes, as the fields of these numbers.
+/// Source: `AclEntryStatusFormat.java`, `XAttrFormat.java`, Hadoop 3.5.0.
+fn put_features(
+    out: &mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+    inode: InodeView<'_>,
+    strings: &mut Strings,
+    (acl_field, xattrs_field): (u32, u32),
+) {
+    if inode.has_acl() {
+        let mut words = Vec::new();
+        for entry in inode.acl() {
+            let name = entry.name.map_or(0, |name| match entry.kind {
+                AclEntryKind::Group => number(&mut strings.groups, name),
+                _ => number(&mut strings.users, name),
+            });
+            let scope = u32::from(entry.is_default) << 5;
+            let word = name << 6 | scope | (entry.kind as u32) << 3 | u32::from(entry.permission.0);
+            words.extend_from_slice(&word.to_le_bytes());
+        }
+        scratch.clear();
+        put_bytes(scratch, 2, &words);
+        put_bytes(out, acl_field, scratch);
+    }
+    let mut xattrs = inode.xattrs().peekable();
+    if xattrs.peek().is_none() {
+        return;
+    }
+    scratch.clear();
+    let mut xattr = Vec::new();
+    for x in xattrs {
+        let namespace = u32::from(x.namespace);
+        let word = (namespace & 3) << 30 | number(&mut strings.xattrs, x.name) << 6 | (namespace >> 2) << 5;
+        xattr.clear();
+        put_fixed32(&mut xattr, 1, word);
+        if !x.value.is_empty() {
+            put_bytes(&mut xattr, 2, x.value);
+        }
+        put_bytes(scratch, 1, &xattr);
+    }
+    put_bytes(out, xattrs_field, scratch);
 }
 
 /// No quota: -1, but for the root's number of names. Source: `DirectoryWithQuotaFeature.java`, Hadoop 3.5.0.
@@ -156,11 +208,12 @@ fn write_directories(writer: &mut Writer<'_>, image: &FrozenImage) -> io::Result
     writer.end_section(INODE_DIR)
 }
 
-/// User and group names, numbered from 1 in each table.
+/// Names of users, groups and extended attributes, numbered from 1 in each table.
 #[derive(Default)]
 struct Strings {
     users: BTreeMap<Box<str>, u32>,
     groups: BTreeMap<Box<str>, u32>,
+    xattrs: BTreeMap<Box<str>, u32>,
     /// The last names and what became of them: nearly all inodes share them.
     last: Option<(std::sync::Arc<str>, std::sync::Arc<str>, u64)>,
 }
@@ -183,10 +236,11 @@ impl Strings {
 
     fn write(&self, out: &mut Vec<u8>) {
         let mut message = Vec::new();
-        put_u64(&mut message, 1, (self.users.len() + self.groups.len()) as u64);
+        put_u64(&mut message, 1, (self.users.len() + self.groups.len() + self.xattrs.len()) as u64);
         put_u64(&mut message, 2, u64::from(STRING_MASK_BITS));
         put_delimited(out, &message);
-        for (table, names) in [(USER_TABLE, &self.users), (GROUP_TABLE, &self.groups)] {
+        let tables = [(USER_TABLE, &self.users), (GROUP_TABLE, &self.groups), (XATTR_TABLE, &self.xattrs)];
+        for (table, names) in tables {
             for (name, number) in names {
                 message.clear();
                 put_u64(&mut message, 1, u64::from(table << (32 - STRING_MASK_BITS) | number));

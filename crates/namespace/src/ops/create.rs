@@ -1,9 +1,11 @@
 //! create: makes an open file and gives the client its lease; an existing file is replaced if asked to.
 //! Source: `FSDirWriteFileOp.startFile`, `FSNamesystem.startFileInt`, Hadoop 3.5.0.
 
+use super::change_acl::check_acl;
 use super::mkdirs::plan_missing_parents;
 use super::recover_lease::RecoverLeaseOp;
 use crate::Namespace;
+use crate::acl::Inherited;
 use crate::apply::{Applied, ApplyError};
 use crate::edit_op::{AddClose, EditOp};
 use crate::plan::{Env, Operation, Plan, Refusal};
@@ -31,6 +33,8 @@ pub struct Create<'a> {
     pub src: &'a str,
     /// The mode with the client's umask applied.
     pub permission: FsPermission,
+    /// The mode before the umask; looked at where a default ACL is inherited.
+    pub unmasked: Option<FsPermission>,
     pub client_name: &'a str,
     /// Bits of [`flag`].
     pub flags: u32,
@@ -139,6 +143,7 @@ impl Create<'_> {
     }
 
     fn add_op(&self, namespace: &Namespace, env: &Env<'_>, path: &Resolved<'_>, inode_id: InodeId) -> EditOp {
+        let Inherited { mode, acl } = namespace.inherited(path, false, (self.permission, self.unmasked));
         EditOp::Add(Box::new(AddClose {
             inode_id,
             path: path.path.as_ref().into(),
@@ -150,9 +155,9 @@ impl Create<'_> {
             permission: PermissionStatus {
                 user: env.caller.user.clone(),
                 group: namespace.tree.inode(path.ancestor).group().clone(),
-                permission: self.permission,
+                permission: mode,
             },
-            acl: Vec::new(),
+            acl,
             xattrs: Vec::new(),
             client_name: self.client_name.into(),
             client_machine: (&*env.caller.address).into(),
@@ -193,10 +198,11 @@ impl Namespace {
 /// The path is taken and nothing says to overwrite it, its parent is missing, or it names unsupported features.
 pub fn apply(namespace: &mut Namespace, op: &AddClose, txid: TxId) -> Result<Applied, ApplyError> {
     const OP: &str = "OP_ADD";
-    if !op.acl.is_empty() || !op.xattrs.is_empty() || op.erasure_coding_policy_id != 0 {
-        return Err(ApplyError::Unsupported("OP_ADD with an ACL, extended attributes or erasure coding"));
+    if op.erasure_coding_policy_id != 0 {
+        return Err(ApplyError::Unsupported("OP_ADD with erasure coding"));
     }
     let path = &*op.path;
+    check_acl(OP, path, &op.acl, false)?;
     let (parent, name) = namespace.apply_lookup_parent(OP, path)?;
     if let Some(old) = namespace.tree.child(parent, name) {
         if !op.overwrite || !namespace.tree.inode(old).is_file() {
@@ -213,6 +219,7 @@ pub fn apply(namespace: &mut Namespace, op: &AddClose, txid: TxId) -> Result<App
         erasure_coding_policy: 0,
     };
     let file = namespace.tree.add_file(parent, name, &new, layout).map_err(|e| ApplyError::tree(OP, path, e))?;
+    namespace.apply_features(file, &op.acl, &op.xattrs);
     namespace.tree.touch_directory(parent, op.mtime);
     namespace.note_inode_id(op.inode_id);
     let holder: Arc<str> = op.client_name.as_ref().into();

@@ -64,6 +64,7 @@ impl Namespace {
         }
         let path = self.resolve(env, src, DirOp::Read)?;
         let file = self.existing_file(&path)?;
+        self.check_unreadable_by_superuser(env, file)?;
         self.check_path_access(env, &path, FsAction::READ)?;
         let (offset, length) = (request.offset as u64, request.length as u64);
         if self.blocks.safe_mode.is_on() && self.range(file, offset, length).any(|(b, _)| self.is_without_replica(b)) {

@@ -1,12 +1,14 @@
 //! mkdirs: makes a directory, and its missing parents if asked to.
 //! Source: `FSDirMkdirOp.java`, Hadoop 3.5.0.
 
+use super::change_acl::check_acl;
 use crate::Namespace;
+use crate::acl::{self, Inherited};
 use crate::apply::{Applied, ApplyError};
-use crate::edit_op::EditOp;
+use crate::edit_op::{AclEntry, EditOp, XAttr};
 use crate::plan::{Env, Operation, Plan, Refusal};
 use crate::resolve::{DirOp, Resolved, check_path_length};
-use crate::tree::NewInode;
+use crate::tree::{InodeHandle, NewInode};
 use alloc::format;
 use alloc::vec::Vec;
 use surus_types::{ExceptionClass, FsAction, FsPermission, HdfsError, InodeId, PermissionStatus};
@@ -48,11 +50,14 @@ impl Operation for Mkdirs<'_> {
         namespace.verify_new_names(&path)?;
         // The parents take the mode that was asked for, without the sticky bit, so that the caller can go on inside.
         let implicit = FsPermission(self.permission.0 & 0o777 | USER_WRITE_EXECUTE);
-        let mut ops = plan_directories(namespace, env, &path, path.missing - 1, implicit);
-        ops.push(mkdir_op(namespace, env, &path, ops.len(), &path.path, self.permission));
+        let mut ops = plan_directories(namespace, env, &path, path.missing - 1, (implicit, self.unmasked));
+        ops.push(mkdir_op(namespace, env, &path, ops.len(), &path.path, (self.permission, self.unmasked)));
         Ok(Plan::new(ops, true))
     }
 }
+
+/// The mode asked for with the client's umask applied, and before it where the client says.
+pub type Modes = (FsPermission, Option<FsPermission>);
 
 /// The OP_MKDIR list for the first `count` missing components of `path`.
 pub fn plan_directories(
@@ -60,12 +65,12 @@ pub fn plan_directories(
     env: &Env<'_>,
     path: &Resolved<'_>,
     count: usize,
-    permission: FsPermission,
+    modes: Modes,
 ) -> Vec<EditOp> {
     let mut ops = Vec::with_capacity(count + 1);
     for i in 0..count {
         let keep = path.missing - 1 - i;
-        ops.push(mkdir_op(namespace, env, path, i, prefix(&path.path, keep), permission));
+        ops.push(mkdir_op(namespace, env, path, i, prefix(&path.path, keep), modes));
     }
     ops
 }
@@ -75,7 +80,7 @@ pub fn plan_directories(
 pub fn plan_missing_parents(namespace: &Namespace, env: &Env<'_>, path: &Resolved<'_>) -> Vec<EditOp> {
     let mode = namespace.tree.inode(path.ancestor).permission();
     let implicit = FsPermission(mode.0 & 0o777 | USER_WRITE_EXECUTE);
-    plan_directories(namespace, env, path, path.missing.saturating_sub(1), implicit)
+    plan_directories(namespace, env, path, path.missing.saturating_sub(1), (implicit, None))
 }
 
 fn mkdir_op(
@@ -84,8 +89,9 @@ fn mkdir_op(
     path: &Resolved<'_>,
     nth: usize,
     new_path: &str,
-    permission: FsPermission,
+    modes: Modes,
 ) -> EditOp {
+    let Inherited { mode, acl } = namespace.inherited(path, true, modes);
     EditOp::Mkdir {
         inode_id: InodeId(namespace.last_inode_id.0 + 1 + nth as u64),
         path: new_path.into(),
@@ -93,9 +99,9 @@ fn mkdir_op(
         permission: PermissionStatus {
             user: env.caller.user.clone(),
             group: namespace.tree.inode(path.ancestor).group().clone(),
-            permission,
+            permission: mode,
         },
-        acl: Vec::new(),
+        acl,
         xattrs: Vec::new(),
     }
 }
@@ -119,17 +125,40 @@ pub fn apply(
     path: &str,
     timestamp: i64,
     permission: &PermissionStatus,
+    acl: &[AclEntry],
+    xattrs: &[XAttr],
 ) -> Result<Applied, ApplyError> {
     const OP: &str = "OP_MKDIR";
     let (parent, name) = namespace.apply_lookup_parent(OP, path)?;
+    check_acl(OP, path, acl, true)?;
     let new = NewInode { id: inode_id, permission, modification_time: timestamp, access_time: 0 };
-    namespace.tree.add_directory(parent, name, &new).map_err(|error| ApplyError::tree(OP, path, error))?;
+    let directory =
+        namespace.tree.add_directory(parent, name, &new).map_err(|error| ApplyError::tree(OP, path, error))?;
+    namespace.apply_features(directory, acl, xattrs);
     namespace.tree.touch_directory(parent, timestamp);
     namespace.note_inode_id(inode_id);
     Ok(Applied::default())
 }
 
 impl Namespace {
+    /// Mode and ACL of what is made below `path.ancestor`: every directory on the way hands on the same default ACL.
+    pub(super) fn inherited(&self, path: &Resolved<'_>, is_directory: bool, (mode, unmasked): Modes) -> Inherited {
+        let limit = unmasked.filter(|_| self.config.posix_acl_inheritance).unwrap_or(mode);
+        let parent = self.tree.inode(path.ancestor);
+        acl::inherit(parent, is_directory, limit).unwrap_or(Inherited { mode, acl: Vec::new() })
+    }
+
+    /// Gives a new inode the ACL (checked by `check_acl`) and the attributes that its operation names.
+    pub(super) fn apply_features(&mut self, handle: InodeHandle, acl: &[AclEntry], xattrs: &[XAttr]) {
+        if let Some((mode, feature)) = acl::split(acl, self.tree.inode(handle).permission()) {
+            self.tree.set_permission(handle, mode);
+            self.tree.set_acl(handle, &feature);
+        }
+        if !xattrs.is_empty() {
+            self.tree.set_xattrs(handle, xattrs);
+        }
+    }
+
     /// The limits on what is about to be created: every missing component of `path`.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! setPermission: changes the mode bits.
+//! setPermission: changes the mode bits. With an ACL the group bits are its mask, so that changes.
 //! Source: `FSDirAttrOp.setPermission`, Hadoop 3.5.0.
 
 use crate::Namespace;

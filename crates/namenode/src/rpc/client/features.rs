@@ -8,13 +8,12 @@ use crate::rpc::datanode::put;
 use surus_namespace::{DirOp, Namespace};
 use surus_proto::hadoop::common::{GetDelegationTokenRequestProto, GetDelegationTokenResponseProto};
 use surus_proto::hadoop::hdfs::{
-    AclStatusProto, CodecProto, EcSchemaProto, ErasureCodingPolicyProto, FsPermissionProto, GetAclStatusRequestProto,
-    GetAclStatusResponseProto, GetDataEncryptionKeyResponseProto, GetEnclosingRootRequestProto,
-    GetEnclosingRootResponseProto, GetErasureCodingCodecsResponseProto, GetErasureCodingPoliciesResponseProto,
-    GetErasureCodingPolicyRequestProto, GetErasureCodingPolicyResponseProto, GetEzForPathRequestProto,
-    GetEzForPathResponseProto, GetSnapshottableDirListingResponseProto, GetStoragePoliciesResponseProto,
-    GetStoragePolicyRequestProto, GetStoragePolicyResponseProto, GetXAttrsRequestProto, GetXAttrsResponseProto,
-    ListEncryptionZonesResponseProto, ListXAttrsRequestProto, ListXAttrsResponseProto, MsyncResponseProto,
+    CodecProto, EcSchemaProto, ErasureCodingPolicyProto, GetDataEncryptionKeyResponseProto,
+    GetEnclosingRootRequestProto, GetEnclosingRootResponseProto, GetErasureCodingCodecsResponseProto,
+    GetErasureCodingPoliciesResponseProto, GetErasureCodingPolicyRequestProto, GetErasureCodingPolicyResponseProto,
+    GetEzForPathRequestProto, GetEzForPathResponseProto, GetSnapshottableDirListingResponseProto,
+    GetStoragePoliciesResponseProto, GetStoragePolicyRequestProto, GetStoragePolicyResponseProto,
+    ListEncryptionZonesResponseProto, MsyncResponseProto,
 };
 use surus_types::{ExceptionClass, FsAction, HdfsError};
 
@@ -73,59 +72,6 @@ pub(super) fn get_erasure_coding_codecs(_: &Core, _: &Call<'_>, out: &mut Vec<u8
         codec("xor", "xor_native, xor_java"),
     ];
     put(out, &GetErasureCodingCodecsResponseProto { codec });
-    Ok(())
-}
-
-pub(super) fn get_acl_status(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: GetAclStatusRequestProto = call.decode()?;
-    if !core.config.acls_enabled {
-        let text = "The ACL operation has been rejected.  Support for ACLs has been disabled by setting \
-                    dfs.namenode.acls.enabled to false.";
-        return Err(HdfsError::new(ExceptionClass::Acl, text));
-    }
-    let (env, namespace) = (core.env(call), core.namespace.read());
-    let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
-    let inode = namespace.tree.inode(namespace.existing(&path, "cannot find ")?);
-    let result = AclStatusProto {
-        owner: inode.user().to_string(),
-        group: inode.group().to_string(),
-        sticky: inode.permission().is_sticky(),
-        entries: Vec::new(),
-        permission: Some(FsPermissionProto { perm: u32::from(inode.permission().0) }),
-    };
-    put(out, &GetAclStatusResponseProto { result });
-    Ok(())
-}
-
-fn check_xattrs_enabled(core: &Core) -> Result<(), HdfsError> {
-    let text = "The XAttr operation has been rejected.  Support for XAttrs has been disabled by setting \
-                dfs.namenode.xattrs.enabled to false.";
-    if core.config.xattrs_enabled { Ok(()) } else { Err(HdfsError::io(text)) }
-}
-
-pub(super) fn get_xattrs(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: GetXAttrsRequestProto = call.decode()?;
-    check_xattrs_enabled(core)?;
-    let (env, namespace) = (core.env(call), core.namespace.read());
-    let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
-    namespace.existing(&path, "cannot find ")?;
-    namespace.check_path_access(&env, &path, FsAction::READ)?;
-    if !request.x_attrs.is_empty() {
-        let text = "At least one of the attributes provided was not found.";
-        return Err(HdfsError::new(ExceptionClass::XAttrNotFound, text));
-    }
-    put(out, &GetXAttrsResponseProto { x_attrs: Vec::new() });
-    Ok(())
-}
-
-pub(super) fn list_xattrs(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: ListXAttrsRequestProto = call.decode()?;
-    check_xattrs_enabled(core)?;
-    let (env, namespace) = (core.env(call), core.namespace.read());
-    let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
-    namespace.existing(&path, "cannot find ")?;
-    namespace.check_path_access(&env, &path, FsAction::READ)?;
-    put(out, &ListXAttrsResponseProto { x_attrs: Vec::new() });
     Ok(())
 }
 

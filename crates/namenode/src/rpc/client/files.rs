@@ -60,6 +60,7 @@ pub(super) fn create(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<
     let operation = Create {
         src: &request.src,
         permission: from_proto::permission(&request.masked),
+        unmasked: request.unmasked.as_ref().map(from_proto::permission),
         client_name: &request.client_name,
         flags: request.create_flag,
         create_parent: request.create_parent,

@@ -2,6 +2,7 @@
 //! Source: `ClientNamenodeProtocolServerSideTranslatorPB.java`, `NameNodeRpcServer.java`, Hadoop 3.5.0.
 
 mod admin;
+pub(crate) mod attributes;
 pub(crate) mod features;
 mod files;
 mod listings;
@@ -32,7 +33,7 @@ pub static METHODS: &[Method] = &[
     method("delete", AtMostOnce(namespace::delete)),
     method("finalizeUpgrade", Read(admin::finalize_upgrade)),
     method("fsync", Write(files::fsync)),
-    method("getAclStatus", Read(features::get_acl_status)),
+    method("getAclStatus", Read(attributes::get_acl_status)),
     method("getAdditionalDatanode", Write(files::get_additional_datanode)),
     method("getBatchedListing", Read(listings::get_batched_listing)),
     method("getBlockLocations", Read(files::get_block_locations)),
@@ -63,16 +64,21 @@ pub static METHODS: &[Method] = &[
     method("getSnapshottableDirListing", Read(features::get_snapshottable_dir_listing)),
     method("getStoragePolicies", Read(features::get_storage_policies)),
     method("getStoragePolicy", Read(features::get_storage_policy)),
-    method("getXAttrs", Read(features::get_xattrs)),
+    method("getXAttrs", Read(attributes::get_xattrs)),
     method("isFileClosed", Read(namespace::is_file_closed)),
     method("listCorruptFileBlocks", Read(admin::list_corrupt_file_blocks)),
     method("listEncryptionZones", Read(features::list_encryption_zones)),
     method("listOpenFiles", Read(listings::list_open_files)),
-    method("listXAttrs", Read(features::list_xattrs)),
+    method("listXAttrs", Read(attributes::list_xattrs)),
     method("mkdirs", Write(namespace::mkdirs)),
+    method("modifyAclEntries", Write(attributes::modify_acl_entries)),
     method("msync", Read(features::msync)),
     method("recoverLease", Write(files::recover_lease)),
     method("refreshNodes", Read(admin::refresh_nodes)),
+    method("removeAcl", Write(attributes::remove_acl)),
+    method("removeAclEntries", Write(attributes::remove_acl_entries)),
+    method("removeDefaultAcl", Write(attributes::remove_default_acl)),
+    method("removeXAttr", AtMostOnce(attributes::remove_xattr)),
     method("rename", AtMostOnce(namespace::rename)),
     method("rename2", AtMostOnce(namespace::rename2)),
     method("renewLease", Read(namespace::renew_lease)),
@@ -82,12 +88,14 @@ pub static METHODS: &[Method] = &[
     method("rollingUpgrade", Read(admin::rolling_upgrade)),
     method("satisfyStoragePolicy", Read(features::satisfy_storage_policy)),
     method("saveNamespace", Slow(admin::save_namespace)),
+    method("setAcl", Write(attributes::set_acl)),
     method("setBalancerBandwidth", Read(admin::set_balancer_bandwidth)),
     method("setOwner", Write(namespace::set_owner)),
     method("setPermission", Write(namespace::set_permission)),
     method("setReplication", Write(files::set_replication)),
     method("setSafeMode", Read(admin::set_safe_mode)),
     method("setTimes", Write(namespace::set_times)),
+    method("setXAttr", AtMostOnce(attributes::set_xattr)),
     method("truncate", Write(files::truncate)),
     method("updateBlockForPipeline", Write(files::update_block_for_pipeline)),
     method("updatePipeline", AtMostOnce(files::update_pipeline)),
