@@ -3,8 +3,8 @@
 use crate::groups::GroupTimes;
 use std::time::Duration;
 use surus_conf::{Addr, ConfError, Configuration, keys};
-use surus_namespace::NamespaceConfig;
 use surus_namespace::blocks::BlockConfig;
+use surus_namespace::{NamespaceConfig, SnapshotConfig};
 
 /// What the shell round `namespace` needs to know. Times in milliseconds, sizes in bytes.
 #[derive(Clone, Debug)]
@@ -74,6 +74,21 @@ pub fn namespace_config(conf: &Configuration, user: &str) -> Result<NamespaceCon
         xattrs_enabled: conf.get(keys::DFS_NAMENODE_XATTRS_ENABLED)?,
         max_xattrs_per_inode: positive(conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_XATTRS_PER_INODE)?),
         max_xattr_size: positive(conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_XATTR_SIZE)?),
+        snapshots: snapshot_config(conf)?,
+    })
+}
+
+fn snapshot_config(conf: &Configuration) -> Result<SnapshotConfig, ConfError> {
+    let positive = |n: i32| u32::try_from(n).unwrap_or(0);
+    Ok(SnapshotConfig {
+        directory_limit: positive(conf.get(keys::DFS_NAMENODE_SNAPSHOT_MAX_LIMIT)?),
+        filesystem_limit: positive(conf.get(keys::DFS_NAMENODE_SNAPSHOT_FILESYSTEM_LIMIT)?),
+        captures_open_files: conf.get(keys::DFS_NAMENODE_SNAPSHOT_CAPTURE_OPENFILES)?,
+        skips_access_times: conf.get(keys::DFS_NAMENODE_SNAPSHOT_SKIP_CAPTURE_ACCESSTIME_ONLY_CHANGE)?,
+        diffs_of_descendants: conf.get(keys::DFS_NAMENODE_SNAPSHOTDIFF_ALLOW_SNAP_ROOT_DESCENDANT)?,
+        diff_listing_limit: positive(conf.get(keys::DFS_NAMENODE_SNAPSHOTDIFF_LISTING_LIMIT)?),
+        ordered_deletion: conf.get(keys::DFS_NAMENODE_SNAPSHOT_DELETION_ORDERED)?,
+        allow_nested: false,
     })
 }
 

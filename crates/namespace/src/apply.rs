@@ -140,6 +140,22 @@ impl Namespace {
             EditOp::ReassignLease { path, new_holder, .. } => {
                 ops::recover_lease::apply_reassign_lease(self, path, new_holder)
             }
+            _ => self.apply_snapshot(op, txid),
+        }
+    }
+
+    /// The operations on snapshots.
+    fn apply_snapshot(&mut self, op: &EditOp, txid: TxId) -> Result<Applied, ApplyError> {
+        match op {
+            EditOp::AllowSnapshot { root } => ops::snapshot::apply_allow(self, root),
+            EditOp::DisallowSnapshot { root } => ops::snapshot::apply_disallow(self, root),
+            EditOp::CreateSnapshot { root, name, mtime, .. } => ops::snapshot::apply_create(self, root, name, *mtime),
+            EditOp::RenameSnapshot { root, old_name, new_name, .. } => {
+                ops::snapshot::apply_rename(self, root, old_name, new_name)
+            }
+            EditOp::DeleteSnapshot { root, name, mtime, .. } => {
+                ops::snapshot::apply_delete(self, root, name, *mtime, txid)
+            }
             _ => Err(ApplyError::Unsupported(op.name())),
         }
     }

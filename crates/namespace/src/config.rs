@@ -37,6 +37,43 @@ pub struct NamespaceConfig {
     pub max_xattrs_per_inode: u32,
     /// `dfs.namenode.fs-limits.max-xattr-size`: bytes of name and value.
     pub max_xattr_size: u32,
+    pub snapshots: SnapshotConfig,
+}
+
+/// What snapshots obey.
+#[derive(Clone, Debug)]
+pub struct SnapshotConfig {
+    /// `dfs.namenode.snapshot.max.limit`: snapshots of one directory.
+    pub directory_limit: u32,
+    /// `dfs.namenode.snapshot.filesystem.limit`: snapshots of all directories.
+    pub filesystem_limit: u32,
+    /// `dfs.namenode.snapshot.capture.openfiles`: a snapshot shows open files with the length they had when it was taken.
+    pub captures_open_files: bool,
+    /// `dfs.namenode.snapshot.skip.capture.accesstime-only-change`: an access time alone is no change.
+    pub skips_access_times: bool,
+    /// `dfs.namenode.snapshotdiff.allow.snap-root-descendant`: differences of a directory below the snapshots' own.
+    pub diffs_of_descendants: bool,
+    /// `dfs.namenode.snapshotdiff.listing.limit`: entries of a page of differences.
+    pub diff_listing_limit: u32,
+    /// `dfs.namenode.snapshot.deletion.ordered`: only the oldest snapshot is deleted at once, others are marked.
+    pub ordered_deletion: bool,
+    /// Whether snapshottable directories may lie in one another. No setting: Hadoop has it for its tests.
+    pub allow_nested: bool,
+}
+
+impl Default for SnapshotConfig {
+    fn default() -> Self {
+        SnapshotConfig {
+            directory_limit: 1 << 16,
+            filesystem_limit: 1 << 16,
+            captures_open_files: false,
+            skips_access_times: false,
+            diffs_of_descendants: true,
+            diff_listing_limit: 1000,
+            ordered_deletion: false,
+            allow_nested: false,
+        }
+    }
 }
 
 impl Default for NamespaceConfig {
@@ -57,6 +94,7 @@ impl Default for NamespaceConfig {
             xattrs_enabled: true,
             max_xattrs_per_inode: 32,
             max_xattr_size: 16 * 1024,
+            snapshots: SnapshotConfig::default(),
         }
     }
 }

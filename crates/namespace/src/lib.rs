@@ -23,7 +23,7 @@ pub mod xattr;
 
 pub use apply::{Applied, ApplyError};
 pub use blocks::BlockHandle;
-pub use config::NamespaceConfig;
+pub use config::{NamespaceConfig, SnapshotConfig};
 pub use edit_op::EditOp;
 pub use image::{FrozenImage, ImageInode, ImageKind, ImageLoader, LoadError};
 pub use leases::LeaseManager;

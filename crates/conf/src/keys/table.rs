@@ -153,6 +153,20 @@ keys! {
         DFS_NAMENODE_ACLS_ENABLED: Bool = "dfs.namenode.acls.enabled", "true";
         /// Default ACLs limit the mode before the client's umask.
         DFS_NAMENODE_POSIX_ACL_INHERITANCE_ENABLED: Bool = "dfs.namenode.posix.acl.inheritance.enabled", "true";
+        /// Snapshots of one directory.
+        DFS_NAMENODE_SNAPSHOT_MAX_LIMIT: Int = "dfs.namenode.snapshot.max.limit", "65536", range 1..=i32::MAX;
+        /// Snapshots of all directories.
+        DFS_NAMENODE_SNAPSHOT_FILESYSTEM_LIMIT: Int = "dfs.namenode.snapshot.filesystem.limit", "65536", range 1..=i32::MAX;
+        /// Open files keep in a snapshot the length they had when it was taken.
+        DFS_NAMENODE_SNAPSHOT_CAPTURE_OPENFILES: Bool = "dfs.namenode.snapshot.capture.openfiles", "false";
+        /// A new access time alone is no change after a snapshot.
+        DFS_NAMENODE_SNAPSHOT_SKIP_CAPTURE_ACCESSTIME_ONLY_CHANGE: Bool = "dfs.namenode.snapshot.skip.capture.accesstime-only-change", "false";
+        /// Differences of a directory below the snapshottable one.
+        DFS_NAMENODE_SNAPSHOTDIFF_ALLOW_SNAP_ROOT_DESCENDANT: Bool = "dfs.namenode.snapshotdiff.allow.snap-root-descendant", "true";
+        /// Entries of one page of a snapshot difference.
+        DFS_NAMENODE_SNAPSHOTDIFF_LISTING_LIMIT: Int = "dfs.namenode.snapshotdiff.listing.limit", "1000", range 1..=i32::MAX;
+        /// Snapshots other than the oldest are marked and deleted later.
+        DFS_NAMENODE_SNAPSHOT_DELETION_ORDERED: Bool = "dfs.namenode.snapshot.deletion.ordered", "false";
         /// False: xattr ops fail.
         DFS_NAMENODE_XATTRS_ENABLED: Bool = "dfs.namenode.xattrs.enabled", "true";
         /// Attributes of the namespaces user and trusted.

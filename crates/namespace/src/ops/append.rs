@@ -134,6 +134,7 @@ pub fn apply(
     }
     let last = inode.blocks().last().copied();
     let preferred = inode.preferred_block_size();
+    namespace.tree.keep_blocks(file);
     namespace.open_for_writer(file, client_name, client_machine);
     if let Some(last) = last.filter(|l| !new_block && namespace.blocks.block(*l).num_bytes != preferred) {
         namespace.blocks.reopen(last);

@@ -78,6 +78,7 @@ pub fn apply(namespace: &mut Namespace, op: &AddClose, txid: TxId) -> Result<App
     if !namespace.tree.inode(file).is_file() {
         return Err(ApplyError::WrongKind { op: OP, path: path.into() });
     }
+    namespace.tree.keep_attributes(file);
     namespace.apply_blocks(OP, path, file, &op.blocks, true, txid)?;
     namespace.tree.set_times(file, op.mtime, op.atime);
     namespace.tree.set_under_construction(file, None);

@@ -113,6 +113,7 @@ pub fn apply(
         }
         handles.push(handle);
     }
+    namespace.tree.keep_attributes(to);
     let inode = namespace.tree.inode(to);
     let (Some(parent), true) = (inode.parent(), inode.is_file()) else {
         return Err(ApplyError::WrongKind { op: OP, path: target.into() });

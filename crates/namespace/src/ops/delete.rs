@@ -7,7 +7,7 @@ use crate::edit_op::EditOp;
 use crate::permission::Wanted;
 use crate::plan::{Env, Operation, Plan, Refusal};
 use crate::resolve::{DirOp, Resolved, check_not_reserved};
-use crate::tree::InodeHandle;
+use crate::tree::{Garbage, InodeHandle};
 use alloc::format;
 use alloc::vec::Vec;
 use surus_types::{ExceptionClass, FsAction, HdfsError, TxId};
@@ -55,6 +55,7 @@ impl Operation for Delete<'_> {
         if path.is_root() {
             return Ok(Plan::read(false));
         }
+        namespace.check_no_snapshots_below(last)?;
         let op = EditOp::Delete { path: path.path.into(), timestamp: env.now_ms, rpc: env.rpc.clone() };
         Ok(Plan::one(op, true))
     }
@@ -69,6 +70,7 @@ pub fn apply(namespace: &mut Namespace, path: &str, timestamp: i64, txid: TxId) 
     let Some(parent) = namespace.tree.inode(handle).parent() else {
         return Err(ApplyError::WrongKind { op: "OP_DELETE", path: path.into() });
     };
+    namespace.disallow_snapshots_below(handle);
     namespace.tree.touch_directory(parent, timestamp);
     namespace.detach_and_free(handle, txid);
     Ok(Applied { detached: namespace.has_detached() })
@@ -80,10 +82,27 @@ pub fn apply(namespace: &mut Namespace, path: &str, timestamp: i64, txid: TxId) 
 pub struct Detached(Vec<(InodeHandle, TxId)>);
 
 impl Namespace {
-    /// Takes `handle` with all below it out of the tree and frees it, as far as that is little work.
+    /// Takes `handle` with all below it out of the tree and frees it, as far as that is little work and no snapshot shows
+    /// it.
     pub(crate) fn detach_and_free(&mut self, handle: InodeHandle, txid: TxId) {
-        self.tree.detach(handle);
+        self.tree.remove_child(handle);
+        if self.tree.has_snapshots() {
+            let mut garbage = Garbage::default();
+            self.tree.settle_detached(handle, &mut garbage);
+            self.collect_garbage(garbage, txid);
+        } else {
+            self.push_detached(handle, txid);
+        }
+        self.free_at_once();
+    }
+
+    /// Leaves an inode that nothing shows to `free_slice`.
+    pub(super) fn push_detached(&mut self, handle: InodeHandle, txid: TxId) {
         self.detached.0.push((handle, txid));
+    }
+
+    /// Frees what little work frees.
+    pub(super) fn free_at_once(&mut self) {
         self.free_slice(FREED_AT_ONCE);
     }
 
@@ -100,10 +119,15 @@ impl Namespace {
             // The last leaf of a directory at a time: at most 127 children.
             let children = self.tree.orphan_some_children(handle);
             if !children.is_empty() {
-                self.detached.0.extend(children.into_iter().map(|child| (InodeHandle(child), txid)));
+                self.settle_orphans(children, txid);
                 continue;
             }
             self.detached.0.pop();
+            if self.tree.has_snapshot_state(handle) {
+                let mut garbage = Garbage::default();
+                self.tree.drop_snapshot_state(handle, &mut garbage);
+                self.collect_garbage(garbage, txid);
+            }
             let inode = self.tree.inode(handle);
             if inode.is_under_construction() {
                 let id = inode.id();
@@ -118,6 +142,19 @@ impl Namespace {
             left = left.saturating_sub(1);
         }
         self.has_detached()
+    }
+
+    /// Children of a directory that is being freed: most are garbage too; some are in snapshots of where they were before.
+    fn settle_orphans(&mut self, children: Vec<u32>, txid: TxId) {
+        for child in children.into_iter().map(InodeHandle) {
+            if self.tree.is_held(child) {
+                let mut garbage = Garbage::default();
+                self.tree.settle_detached(child, &mut garbage);
+                self.collect_garbage(garbage, txid);
+            } else {
+                self.push_detached(child, txid);
+            }
+        }
     }
 
     /// Non-empty directories named in `fs.protected.directories`, and what holds them, are not deleted or renamed.

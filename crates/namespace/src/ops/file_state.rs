@@ -179,7 +179,7 @@ impl Namespace {
         }
         if let Some(gone) = old.get(new.len()) {
             self.tree.pop_block(handle);
-            self.blocks.remove(*gone, txid);
+            self.remove_block_unless_shown(handle, *gone, txid);
         }
         self.refresh_file_size(handle);
         Ok(())

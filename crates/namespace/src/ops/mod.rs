@@ -29,6 +29,7 @@ pub mod set_permission;
 pub mod set_replication;
 pub mod set_times;
 pub mod set_xattr;
+pub mod snapshot;
 mod soft;
 pub mod truncate;
 

@@ -223,13 +223,13 @@ pub fn apply(
     match namespace.tree.child(to, name) {
         // A directory that is replaced is empty: the source may not lie in it.
         Some(replaced) if overwrite && replaced != handle && namespace.tree.inode(replaced).child_count() == 0 => {
+            namespace.disallow_snapshots_below(replaced);
             namespace.detach_and_free(replaced, txid);
         }
         Some(_) => return Err(ApplyError::other(op, dst, "the target is in the way")),
         None => {}
     }
-    namespace.tree.detach(handle);
-    namespace.tree.reattach(handle, to, name).map_err(|error| ApplyError::tree(op, dst, error))?;
+    namespace.tree.move_child(handle, to, name).map_err(|error| ApplyError::tree(op, dst, error))?;
     namespace.tree.touch_directory(from, timestamp);
     namespace.tree.touch_directory(to, timestamp);
     Ok(Applied { detached: namespace.has_detached() })

@@ -44,8 +44,6 @@ pub fn apply(namespace: &mut Namespace, path: &str, replication: u16) -> Result<
         return Err(ApplyError::WrongKind { op: OP, path: path.into() });
     }
     namespace.tree.set_replication(file, replication);
-    for block in namespace.tree.inode(file).blocks().to_vec() {
-        namespace.blocks.set_replication(block, replication);
-    }
+    namespace.refresh_block_replication(file);
     Ok(Applied::default())
 }

@@ -135,7 +135,7 @@ impl Namespace {
             return Err(ApplyError::other(op, path, "the last block is another one"));
         }
         self.tree.pop_block(file);
-        self.blocks.remove(old, txid);
+        self.remove_block_unless_shown(file, old, txid);
         self.apply_new_block(op, path, file, new, BlockState::UnderConstruction)?;
         Ok(())
     }
@@ -168,6 +168,7 @@ pub fn apply(namespace: &mut Namespace, op: &TruncateOp<'_>, txid: TxId) -> Resu
     if cut.is_some() != op.block.is_some() {
         return Err(ApplyError::other(OP, path, "the file ends elsewhere"));
     }
+    namespace.tree.keep_blocks(file);
     let mut length = namespace.tree.inode(file).length();
     while let Some(last) = namespace.tree.inode(file).blocks().last().copied() {
         let bytes = namespace.blocks.block(last).num_bytes;
@@ -176,7 +177,7 @@ pub fn apply(namespace: &mut Namespace, op: &TruncateOp<'_>, txid: TxId) -> Resu
         }
         length -= bytes;
         namespace.tree.pop_block(file);
-        namespace.blocks.remove(last, txid);
+        namespace.remove_block_unless_shown(file, last, txid);
     }
     namespace.tree.set_times(file, op.timestamp, atime);
     if let Some(block) = op.block {

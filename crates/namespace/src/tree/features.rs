@@ -235,6 +235,7 @@ impl<'a> InodeView<'a> {
 impl Tree {
     /// Replaces the entries of the ACL feature; none: takes the feature away. The mode is left alone.
     pub fn set_acl(&mut self, handle: InodeHandle, entries: &[AclEntry]) {
+        self.keep_attributes(handle);
         let new = self.intern_acl(entries);
         let old = self.features(handle).acl;
         self.change_features(handle, |row| row.acl = new);
@@ -243,6 +244,7 @@ impl Tree {
 
     /// Replaces all extended attributes.
     pub fn set_xattrs(&mut self, handle: InodeHandle, xattrs: &[XAttr]) {
+        self.keep_attributes(handle);
         let old = self.features(handle).xattrs;
         let new = self.store_xattrs(&pack(xattrs));
         self.change_features(handle, |row| row.xattrs = new);
@@ -266,13 +268,7 @@ impl Tree {
             }
             None if is_empty => {}
             None => {
-                let at = match self.feature_index.free_rows.pop() {
-                    Some(at) => {
-                        *self.tables.features.rows.get_mut(at) = row;
-                        at
-                    }
-                    None => self.tables.features.rows.push(row),
-                };
+                let at = self.new_feature_row(row);
                 self.tables.inodes.get_mut(handle.0).set_feature_row(Some(at));
             }
         }
@@ -287,6 +283,36 @@ impl Tree {
         self.release_acl(row.acl);
         self.release_xattrs(row.xattrs);
         self.change_features(handle, |row| *row = FeatureRecord::default());
+    }
+
+    /// A row of its own for a copy of an inode's attributes: the ACL gets one more user, the extended attributes are copied.
+    pub(super) fn copy_feature_row(&mut self, row: FeatureRecord) -> u32 {
+        if row.acl != NONE
+            && let Some(shared) = self.feature_index.acls.get_mut(self.tables.features.acls.get(row.acl))
+        {
+            shared.users += 1;
+        }
+        let packed = self.tables.xattrs_at(row.xattrs).packed.to_vec();
+        let copy = FeatureRecord { acl: row.acl, xattrs: self.store_xattrs(&packed), ..FeatureRecord::default() };
+        self.new_feature_row(copy)
+    }
+
+    /// Gives back what [`Tree::copy_feature_row`] made.
+    pub(super) fn free_feature_row(&mut self, at: u32) {
+        let row = *self.tables.features.rows.get(at);
+        self.release_acl(row.acl);
+        self.release_xattrs(row.xattrs);
+        self.feature_index.free_rows.push(at);
+    }
+
+    fn new_feature_row(&mut self, row: FeatureRecord) -> u32 {
+        match self.feature_index.free_rows.pop() {
+            Some(at) => {
+                *self.tables.features.rows.get_mut(at) = row;
+                at
+            }
+            None => self.tables.features.rows.push(row),
+        }
     }
 
     /// The reference of an ACL of these entries, with one more user.

@@ -15,6 +15,7 @@ impl Tree {
             self.tables.inodes.get_mut(handle.0).layout = at;
             return;
         }
+        self.keep_attributes(handle);
         let before = self.counts(handle);
         self.tables.inodes.get_mut(handle.0).layout = at;
         self.recharge(handle, before);

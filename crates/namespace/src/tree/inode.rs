@@ -3,6 +3,7 @@
 use super::children::ChildIter;
 use super::handles::InodeHandle;
 use super::intern::FileLayout;
+use super::snapshot::{CURRENT, SnapshotId};
 use super::{Counts, Tables};
 use crate::blocks::BlockHandle;
 use alloc::sync::Arc;
@@ -145,6 +146,8 @@ pub struct InodeView<'a> {
     pub(super) tables: &'a Tables,
     pub(super) record: &'a InodeRecord,
     pub(super) handle: InodeHandle,
+    /// [`CURRENT`], or the snapshot it is seen in: `record` is a copy then if it changed since.
+    pub(super) snapshot: SnapshotId,
 }
 
 impl<'a> InodeView<'a> {
@@ -198,6 +201,9 @@ impl<'a> InodeView<'a> {
         if !self.is_file() {
             return &[];
         }
+        if self.snapshot != CURRENT {
+            return self.tables.blocks_at(self.handle, self.snapshot);
+        }
         match self.record.block_form() {
             BlockForm::None => &[],
             BlockForm::One(_) => core::slice::from_ref(&self.record.payload),
@@ -221,19 +227,22 @@ impl<'a> InodeView<'a> {
     }
     /// A file's length in bytes, the block being written included as far as it is known; 0 for others.
     pub fn length(self) -> u64 {
+        if self.snapshot != CURRENT && self.is_file() {
+            return self.tables.length_at(self.handle, self.snapshot);
+        }
         self.record.length
     }
     /// Bytes a file takes on DataNodes, times replication; the block being written counts in full.
     pub fn space_consumed(self) -> u64 {
         let unfinished = self.under_construction().map_or(0, |uc| uc.unfinished);
-        self.record.length.wrapping_add(unfinished).wrapping_mul(u64::from(self.replication()))
+        self.length().wrapping_add(unfinished).wrapping_mul(u64::from(self.replication()))
     }
     /// The writer of a file that is not closed.
     pub fn under_construction(self) -> Option<&'a UnderConstruction> {
-        if self.record.is_under_construction() { self.tables.under_construction.get(&self.handle) } else { None }
+        if self.is_under_construction() { self.tables.under_construction.get(&self.handle) } else { None }
     }
     pub fn is_under_construction(self) -> bool {
-        self.record.is_under_construction()
+        self.record.is_under_construction() && self.snapshot == CURRENT
     }
     /// A symlink's target; empty for others.
     pub fn symlink_target(self) -> &'a [u8] {
@@ -242,9 +251,13 @@ impl<'a> InodeView<'a> {
 
     /// Number of children of a directory; 0 for others.
     pub fn child_count(self) -> u32 {
+        if self.snapshot != CURRENT && self.is_directory() {
+            return self.tables.child_count_at(self.handle, self.snapshot);
+        }
         if self.is_directory() { self.tables.directories.get(self.record.payload.0).child_count } else { 0 }
     }
-    /// Children in name order; `start_after` empty: from the first.
+    /// Children in name order, as they are now; `start_after` empty: from the first. Those of a snapshot are
+    /// [`Tables::children_at`].
     pub fn children(self, start_after: &[u8]) -> ChildIter<'a> {
         self.tables.child_iter(self.record, start_after)
     }
@@ -255,7 +268,7 @@ impl<'a> InodeView<'a> {
 
     fn status_flags(self) -> u32 {
         let acl = if self.has_acl() { HAS_ACL } else { 0 };
-        acl | if self.handle == InodeHandle::ROOT { SNAPSHOT_ENABLED } else { 0 }
+        acl | if self.is_snapshottable() { SNAPSHOT_ENABLED } else { 0 }
     }
 
     /// What clients are told. `name` is left empty by answers about the path that was asked for.
@@ -268,7 +281,7 @@ impl<'a> InodeView<'a> {
                 InodeKind::Symlink => FileType::Symlink,
             },
             name,
-            length: self.record.length,
+            length: self.length(),
             permission: self.permission(),
             owner: self.user(),
             group: self.group(),

@@ -10,6 +10,7 @@ mod id_index;
 mod inode;
 mod intern;
 mod pages;
+mod snapshot;
 mod tables;
 
 pub use children::{ChildIter, compare_names};
@@ -17,7 +18,12 @@ pub use features::{Acl, AclEntryView, XAttrView, XAttrs};
 pub use handles::InodeHandle;
 pub use inode::{InodeKind, InodeView, UnderConstruction};
 pub use intern::FileLayout;
+pub use snapshot::{
+    CURRENT, Deleted, PastChildren, Reference, SNAPSHOT_ID_MAX, SNAPSHOT_LIMIT, Snapshot, SnapshotId, Snapshottable,
+};
 pub use tables::{Counts, Tables};
+
+pub(crate) use snapshot::Garbage;
 
 use crate::blocks::BlockHandle;
 use alloc::sync::Arc;
@@ -30,6 +36,7 @@ use id_index::IdIndex;
 use inode::{InodeRecord, NO_PARENT};
 use intern::Interned;
 use pages::Paged;
+use snapshot::SnapshotIndex;
 use surus_types::{FsPermission, InodeId, PermissionStatus};
 use tables::DirectoryRecord;
 
@@ -82,6 +89,7 @@ pub struct Tree {
     free_inodes: Vec<u32>,
     free_directories: Vec<u32>,
     feature_index: FeatureIndex,
+    snapshot_index: SnapshotIndex,
     /// What was interned last: the next inode is usually alike.
     last_permission: Option<(PermissionStatus, u32)>,
     last_layout: Option<(FileLayout, u32)>,
@@ -103,6 +111,7 @@ impl Tree {
             free_inodes: Vec::new(),
             free_directories: Vec::new(),
             feature_index: FeatureIndex::default(),
+            snapshot_index: SnapshotIndex::default(),
             last_permission: None,
             last_layout: None,
         };
@@ -318,12 +327,14 @@ impl Tree {
     }
 
     pub fn set_permission_status(&mut self, handle: InodeHandle, status: &PermissionStatus) {
+        self.keep_attributes(handle);
         let at = self.intern_permission(status);
         self.tables.inodes.get_mut(handle.0).permission = at;
     }
 
     /// Sets both times (milliseconds).
     pub fn set_times(&mut self, handle: InodeHandle, modification_time: i64, access_time: i64) {
+        self.keep_attributes(handle);
         let record = self.tables.inodes.get_mut(handle.0);
         record.mtime = modification_time;
         record.atime = access_time;
@@ -332,6 +343,7 @@ impl Tree {
     /// A directory's modification time moves forward only. Source: `INode.updateModificationTime`, Hadoop 3.5.0.
     pub fn touch_directory(&mut self, handle: InodeHandle, modification_time: i64) {
         if self.tables.inodes.get(handle.0).mtime < modification_time {
+            self.keep_attributes(handle);
             self.tables.inodes.get_mut(handle.0).mtime = modification_time;
         }
     }
@@ -426,6 +438,10 @@ impl Tree {
         let names = NameTables { inodes: &tables.inodes, names: &tables.names };
         let old = tables.directories.get(row).root;
         let root = tables.children.insert(old, handle, &names).ok_or(TreeError::NameExists)?;
+        if self.tables.has_snapshots() {
+            self.note_created(parent, handle);
+        }
+        let tables = &mut self.tables;
         let directory = tables.directories.get_mut(row);
         directory.root = root;
         directory.child_count += 1;

@@ -7,6 +7,7 @@ use super::handles::InodeHandle;
 use super::inode::{InodeKind, InodeRecord, InodeView, UnderConstruction};
 use super::intern::Interned;
 use super::pages::Paged;
+use super::snapshot::{CURRENT, SnapshotTables};
 use crate::blocks::BlockHandle;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub struct Tables {
     pub(super) children: Children,
     pub(super) block_lists: Lists<BlockHandle>,
     pub(super) features: FeatureTables,
+    pub(super) snapshots: SnapshotTables,
     pub(super) interned: Arc<Interned>,
     pub(super) under_construction: Arc<BTreeMap<InodeHandle, UnderConstruction>>,
     pub(super) symlinks: Arc<BTreeMap<InodeHandle, Box<[u8]>>>,
@@ -60,7 +62,7 @@ impl Tables {
     /// The inode at `handle`.
     #[inline]
     pub fn inode(&self, handle: InodeHandle) -> InodeView<'_> {
-        InodeView { tables: self, record: self.inodes.get(handle.0), handle }
+        InodeView { tables: self, record: self.inodes.get(handle.0), handle, snapshot: CURRENT }
     }
 
     /// The child of `directory` called `name`; `None` too when `directory` is none.
@@ -167,6 +169,7 @@ impl Tables {
             + self.children.bytes()
             + self.block_lists.bytes()
             + self.features.bytes()
+            + self.snapshots.bytes()
     }
 }
 
