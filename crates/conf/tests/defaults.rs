@@ -4,7 +4,11 @@ use std::collections::HashMap;
 use surus_conf::{Configuration, keys};
 
 /// Keys that the table of Hadoop's documented defaults leaves out, with their compiled-in default.
-const NOT_LISTED: &[(&str, &str)] = &[("dfs.datanode.synconclose", "false")];
+const NOT_LISTED: &[(&str, &str)] = &[
+    ("dfs.datanode.synconclose", "false"),
+    ("dfs.image.parallel.target.sections", "12"),
+    ("dfs.image.parallel.inode.threshold", "1000000"),
+];
 
 #[test]
 fn defaults_are_hadoops() {

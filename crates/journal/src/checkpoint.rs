@@ -1,7 +1,7 @@
 //! Saves an image to every name directory and purges what is older than the retention says.
 
 use crate::error::JournalError;
-use crate::image::{hex, write_image};
+use crate::image::{ImageOptions, hex, write_image};
 use crate::names::{CURRENT, FileName};
 use crate::storage::Storage;
 use crate::version::StorageInfo;
@@ -32,7 +32,7 @@ impl Storage {
         let dirs: Vec<PathBuf> = self.live_dirs().map(Path::to_path_buf).collect();
         let mut saved = Saved::default();
         for dir in &dirs {
-            if let Err(error) = save_image(&*self.disk, dir, image, txid, &self.info, &carried) {
+            if let Err(error) = save_image(&*self.disk, dir, image, txid, &self.info, &carried, self.image_options) {
                 // A partial file would only take up room that is short.
                 self.disk.remove_file(&FileName::ImageCheckpoint(txid).path(dir)).ok();
                 saved.failed.push((dir.clone(), error));
@@ -115,11 +115,12 @@ pub(crate) fn save_image(
     txid: TxId,
     info: &StorageInfo,
     carried: &Carried,
+    options: ImageOptions,
 ) -> Result<(), JournalError> {
     let save = || {
         let (temporary, path) = (FileName::ImageCheckpoint(txid).path(dir), FileName::Image(txid).path(dir));
         let file = disk.open(&temporary, OpenMode::Create)?;
-        let digest = write_image(&*file, image, txid, info, carried)?;
+        let digest = write_image(&*file, image, txid, info, carried, options)?;
         file.sync_data(SyncPoint("journal.image"))?;
         let md5_path = FileName::ImageMd5(txid).path(dir);
         let md5_temporary = md5_path.with_extension("md5.tmp");

@@ -2,7 +2,7 @@
 
 use crate::checkpoint::save_image;
 use crate::error::JournalError;
-use crate::image::Carried;
+use crate::image::{Carried, ImageOptions};
 use crate::names::CURRENT;
 use crate::segment::write_seen_txid;
 use crate::storage::{check_empty, lock, write_version};
@@ -33,7 +33,7 @@ pub fn format(
         let made = disk.create_dir_all_durably(&dir.join(CURRENT), SyncPoint("journal.format_dir"));
         made.map_err(JournalError::io("making a name directory"))?;
         let _lock = lock(disk, dir, lock_content)?;
-        save_image(disk, dir, image, TxId(0), info, &Carried::default())?;
+        save_image(disk, dir, image, TxId(0), info, &Carried::default(), ImageOptions::default())?;
         write_seen_txid(disk, dir, TxId(0))?;
         write_version(disk, dir, info, now_ms)?;
     }

@@ -1,7 +1,7 @@
 //! The name directories of a file system: locked, identified, and each alive or failed.
 
 use crate::error::JournalError;
-use crate::image::Carried;
+use crate::image::{Carried, ImageOptions};
 use crate::names::{CURRENT, FileName, IN_USE_LOCK, SEEN_TXID, VERSION};
 use crate::version::StorageInfo;
 use parking_lot::Mutex;
@@ -21,6 +21,7 @@ pub struct Storage {
     pub(crate) info: StorageInfo,
     dirs: Vec<NameDir>,
     pub(crate) retention: Retention,
+    pub(crate) image_options: ImageOptions,
     pub(crate) carried: Mutex<Carried>,
     _locks: Vec<Box<dyn LockGuard>>,
 }
@@ -98,7 +99,22 @@ impl Storage {
             is_new: fresh.contains(&path),
         });
         let dirs = dirs.collect();
-        Ok(Storage { disk, info, dirs, retention, carried: Mutex::default(), _locks: locks })
+        Ok(Storage {
+            disk,
+            info,
+            dirs,
+            retention,
+            image_options: ImageOptions::default(),
+            carried: Mutex::default(),
+            _locks: locks,
+        })
+    }
+
+    /// How images are written from now on.
+    #[must_use]
+    pub fn with_image_options(mut self, options: ImageOptions) -> Storage {
+        self.image_options = options;
+        self
     }
 
     /// Who the file system is.

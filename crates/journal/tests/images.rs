@@ -6,8 +6,8 @@ use crate::load::MixedLoad;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use surus_disk::{Disk, MemDisk, OpenMode};
-use surus_journal::image::load_image;
-use surus_journal::{JournalError, Loaded, StorageInfo};
+use surus_journal::image::{Codec, ImageFile, ImageOptions, load_image};
+use surus_journal::{JournalError, LoadObserver, Loaded, Retention, Storage, StorageInfo};
 use surus_types::TxId;
 
 fn dirs() -> [PathBuf; 1] {
@@ -182,5 +182,62 @@ fn a_compressed_image() {
         let loaded = open(Arc::new(disk.clone()), &dirs()).unwrap().load(config(), &mut notices).unwrap();
         assert_eq!(notices.0, [""; 0]);
         assert_eq!((loaded.image_txid, loaded.namespace.dump()), (TxId(146), expected.clone()));
+    }
+}
+
+/// Images of every codec, whole and cut into parts, hold the same and read back; a damaged one is passed over with a reason.
+#[test]
+fn every_codec_and_parallel_sections() {
+    let disk = golden::name_directory(golden::OPEN_FILES);
+    let loaded = load(&disk).unwrap();
+    let expected = loaded.namespace.dump();
+    let codecs = [Codec::None, Codec::Zlib, Codec::Gzip, Codec::Bzip2, Codec::Lz4, Codec::Snappy, Codec::Zstd];
+    for (codec, parallel_sections) in codecs.into_iter().flat_map(|codec| [(codec, 0), (codec, 4)]) {
+        let disk = golden::name_directory(golden::OPEN_FILES);
+        let options = ImageOptions { codec, parallel_sections, parallel_inode_threshold: 1 };
+        let storage = open_with(disk.clone(), options);
+        let loaded = storage.load(config(), &mut ()).unwrap();
+        storage.save_namespace(&loaded.namespace.freeze(), loaded.last_txid).unwrap();
+        drop(storage);
+        let path = current("fsimage_0000000000000000147");
+        let image = ImageFile::open(&disk, &path).unwrap();
+        let parts = |name: &str| -> Vec<_> { image.sections().iter().filter(|entry| entry.name == name).collect() };
+        for (name, part) in [("INODE", "INODE_SUB"), ("INODE_DIR", "INODE_DIR_SUB")] {
+            let (whole, parts) = (parts(name), parts(part));
+            let sum: u64 = parts.iter().map(|part| part.length).sum();
+            let is_right = if parallel_sections == 0 { parts.is_empty() } else { sum == whole[0].length };
+            assert!(
+                is_right && (parallel_sections == 0 || parts.len() >= 3),
+                "{codec:?} {name}: {parts:?} of {whole:?}"
+            );
+        }
+        let again = load(&disk).unwrap();
+        assert_eq!((again.image_txid, again.namespace.dump()), (TxId(147), expected.clone()), "{codec:?}");
+        // One byte in the middle of the inodes.
+        let at = parts("INODE")[0].offset + parts("INODE")[0].length / 2;
+        let file = disk.open(&path, OpenMode::ReadWrite).unwrap();
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 0x55], at).unwrap();
+        let mut notices = Notices::default();
+        let storage = open(Arc::new(disk.clone()), &dirs()).unwrap();
+        let older = storage.load(config(), &mut notices).unwrap();
+        assert_eq!((older.image_txid, older.namespace.dump()), (TxId(146), expected.clone()));
+        let notice = &notices.0[0];
+        assert!(notice.contains("fsimage_0000000000000000147") && notice.contains("its MD5 is"), "{codec:?}: {notice}");
+    }
+}
+
+fn open_with(disk: MemDisk, options: ImageOptions) -> Storage {
+    let storage = Storage::open(Arc::new(disk), &dirs(), "1@test", Retention::default()).unwrap();
+    storage.with_image_options(options)
+}
+
+#[derive(Default)]
+struct Notices(Vec<String>);
+
+impl LoadObserver for Notices {
+    fn notice(&mut self, text: &str) {
+        self.0.push(text.to_owned());
     }
 }

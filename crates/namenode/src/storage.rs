@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use surus_conf::{Configuration, keys};
 use surus_disk::{Disk, RealDisk};
+use surus_journal::image::{Codec, ImageOptions};
 use surus_journal::{Damage, JournalError, LoadObserver, Loaded, Retention, Storage, StorageInfo};
 use surus_namespace::{EditOp, Namespace};
 use surus_types::TxId;
@@ -114,6 +115,26 @@ pub fn recover(
     }
 }
 
+/// `dfs.image.*`: how images are written.
+///
+/// # Errors
+/// A value that is not allowed.
+fn image_options(conf: &Configuration) -> Result<ImageOptions, StartError> {
+    let codec = if conf.get(keys::DFS_IMAGE_COMPRESS)? {
+        let class = conf.get(keys::DFS_IMAGE_COMPRESSION_CODEC)?;
+        let unknown = || StartError::Storage(format!("dfs.image.compression.codec: {class} is no known codec"));
+        Codec::from_class(&class).ok_or_else(unknown)?
+    } else {
+        Codec::None
+    };
+    let parallel_sections = match conf.get(keys::DFS_IMAGE_PARALLEL_LOAD)? {
+        true => u64::try_from(conf.get(keys::DFS_IMAGE_PARALLEL_TARGET_SECTIONS)?).unwrap_or(1),
+        false => 0,
+    };
+    let parallel_inode_threshold = u64::try_from(conf.get(keys::DFS_IMAGE_PARALLEL_INODE_THRESHOLD)?).unwrap_or(0);
+    Ok(ImageOptions { codec, parallel_sections, parallel_inode_threshold })
+}
+
 /// Locks and loads the name directories.
 ///
 /// # Errors
@@ -132,7 +153,8 @@ pub fn load<W>(
         extra_edits: u64::try_from(conf.get(keys::DFS_NAMENODE_NUM_EXTRA_EDITS_RETAINED)?).unwrap_or(0),
         extra_segments: usize::try_from(conf.get(keys::DFS_NAMENODE_MAX_EXTRA_EDITS_SEGMENTS_RETAINED)?).unwrap_or(0),
     };
-    let storage = Arc::new(Storage::open(disk, &dirs, &lock_content(conf), retention)?);
+    let storage = Storage::open(disk, &dirs, &lock_content(conf), retention)?;
+    let storage = Arc::new(storage.with_image_options(image_options(conf)?));
     let info = storage.info();
     let id = FileSystemId {
         layout_version: info.layout_version,

@@ -107,6 +107,16 @@ keys! {
         DFS_NAMENODE_CHECKPOINT_TXNS: Long = "dfs.namenode.checkpoint.txns", "1000000", range 1..=i64::MAX;
         /// Roll when txns exceed this x checkpoint.txns.
         DFS_NAMENODE_EDIT_LOG_AUTOROLL_MULTIPLIER_THRESHOLD: Float = "dfs.namenode.edit.log.autoroll.multiplier.threshold", "0.5";
+        /// Compress images.
+        DFS_IMAGE_COMPRESS: Bool = "dfs.image.compress", "false";
+        /// With this codec: DefaultCodec, GzipCodec, BZip2Codec, Lz4Codec, SnappyCodec or ZStandardCodec.
+        DFS_IMAGE_COMPRESSION_CODEC: Text = "dfs.image.compression.codec", "org.apache.hadoop.io.compress.DefaultCodec";
+        /// Cut the large sections of images into parts, which Hadoop loads in parallel.
+        DFS_IMAGE_PARALLEL_LOAD: Bool = "dfs.image.parallel.load", "false";
+        /// Into so many.
+        DFS_IMAGE_PARALLEL_TARGET_SECTIONS: Int = "dfs.image.parallel.target.sections", "12", range 1..=i32::MAX;
+        /// From so many inodes on.
+        DFS_IMAGE_PARALLEL_INODE_THRESHOLD: Long = "dfs.image.parallel.inode.threshold", "1000000", range 0..=i64::MAX;
         /// Below: safe mode.
         DFS_NAMENODE_RESOURCE_DU_RESERVED: Size = "dfs.namenode.resource.du.reserved", "104857600";
         /// Disk space check period.

@@ -1,11 +1,10 @@
 //! Reads an image into a namespace. The MD5 is computed beside it, on a thread of its own.
 
-use super::section::{Codec, Section};
+use super::file::{ImageFile, OpenSection};
 use super::*;
 use crate::error::JournalError;
 use crate::version::StorageInfo;
 use md5::{Digest, Md5};
-use prost::Message;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -20,13 +19,11 @@ use surus_namespace::{Namespace, NamespaceConfig};
 use surus_proto::hadoop::hdfs::BlockTypeProto;
 use surus_proto::hadoop::hdfs::fsimage::i_node_section as pb;
 use surus_proto::hadoop::hdfs::fsimage::{
-    FileSummary, INodeSection, NameSystemSection, SnapshotSection, StringTableSection, i_node_directory_section,
+    INodeSection, NameSystemSection, SnapshotSection, StringTableSection, i_node_directory_section,
     string_table_section,
 };
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, TxId};
 
-/// FileSummary is a few hundred bytes.
-const SUMMARY_BYTES_MAX: u64 = 1 << 20;
 /// Sections that are carried along unread.
 const CARRIED_BYTES_MAX: usize = 64 << 20;
 
@@ -48,10 +45,9 @@ pub fn load_image(
     info: &StorageInfo,
     config: NamespaceConfig,
 ) -> Result<LoadedImage, JournalError> {
-    let file = disk.open(path, OpenMode::Read).map_err(JournalError::io("opening an fsimage"))?;
     let (loaded, digest) = std::thread::scope(|scope| {
-        let digest = scope.spawn(|| digest(&*file));
-        let loaded = Loader { path, file: &*file, info }.load(config);
+        let digest = scope.spawn(|| digest(&*disk.open(path, OpenMode::Read)?));
+        let loaded = ImageFile::open(disk, path).and_then(|image| Loader { image: &image, info }.load(config));
         (loaded, digest.join())
     });
     let digest = digest.map_err(|_| JournalError::Stopped("the MD5 thread panicked".to_owned()))?;
@@ -88,24 +84,20 @@ pub(crate) fn hex(digest: &[u8; 16]) -> String {
 }
 
 struct Loader<'a> {
-    path: &'a Path,
-    file: &'a dyn DiskFile,
+    image: &'a ImageFile,
     info: &'a StorageInfo,
 }
 
-/// Where sections lie: offset and length by name.
-type Sections = BTreeMap<String, (u64, u64)>;
-
-impl<'a> Loader<'a> {
+impl Loader<'_> {
     fn load(&self, config: NamespaceConfig) -> Result<LoadedImage, JournalError> {
-        let (sections, codec) = self.summary()?;
-        let open = |name: &'static str| OpenSection::new(self, &sections, name, codec);
-        let name_system: NameSystemSection = open(NS_INFO)?.message()?.ok_or_else(|| self.missing(NS_INFO))?;
+        self.check_layout()?;
+        let open = |name: &'static str| self.image.section(name);
+        let name_system: NameSystemSection = open(NS_INFO).message()?.ok_or_else(|| self.missing(NS_INFO))?;
         let txid = self.check_name_system(&name_system)?;
-        let names = Names::read(&mut open(STRING_TABLE)?)?;
-        self.refuse_snapshots(&sections, codec)?;
+        let names = Names::read(&mut open(STRING_TABLE))?;
+        self.refuse_snapshots()?;
 
-        let mut inodes = open(INODE)?;
+        let mut inodes = open(INODE);
         let head: INodeSection = inodes.message()?.ok_or_else(|| self.missing(INODE))?;
         let last_inode_id = InodeId(head.last_inode_id());
         let mut loader = ImageLoader::new(config, last_inode_id, block_ids(&name_system));
@@ -114,7 +106,7 @@ impl<'a> Loader<'a> {
             let inode: pb::INode = inodes.message()?.ok_or_else(|| inodes.error("it ends before its last inode"))?;
             buffers.push(&mut loader, &inode).map_err(|problem| inodes.error(&problem))?;
         }
-        let mut directories = open(INODE_DIR)?;
+        let mut directories = open(INODE_DIR);
         while let Some(entry) = directories.message::<i_node_directory_section::DirEntry>()? {
             if !entry.ref_children.is_empty() {
                 return Err(directories.error("it refers to snapshots, which this version lacks"));
@@ -124,58 +116,22 @@ impl<'a> Loader<'a> {
             pushed.map_err(|e| directories.error(&e.to_string()))?;
         }
         let carried = Carried {
-            erasure_coding: open(ERASURE_CODING)?.rest()?,
-            snapshot: open(SNAPSHOT)?.rest()?,
-            secret_manager: open(SECRET_MANAGER)?.rest()?,
-            cache_manager: open(CACHE_MANAGER)?.rest()?,
+            erasure_coding: open(ERASURE_CODING).rest(CARRIED_BYTES_MAX)?,
+            snapshot: open(SNAPSHOT).rest(CARRIED_BYTES_MAX)?,
+            secret_manager: open(SECRET_MANAGER).rest(CARRIED_BYTES_MAX)?,
+            cache_manager: open(CACHE_MANAGER).rest(CARRIED_BYTES_MAX)?,
         };
         let namespace = loader.finish().map_err(|e| self.error(INODE_DIR, 0, &e.to_string()))?;
         Ok(LoadedImage { namespace, txid, carried: carried.or_default() })
     }
 
-    fn summary(&self) -> Result<(Sections, Codec), JournalError> {
-        let name = "FileSummary";
-        let read = |buffer: &mut [u8], at: u64| {
-            self.file.read_exact_at(buffer, at).map_err(|e| self.error(name, at, &e.to_string()))
-        };
-        let len = self.file.len().map_err(JournalError::io("reading an fsimage"))?;
-        let mut magic = [0; 8];
-        read(&mut magic, 0)?;
-        if magic != *MAGIC {
-            return Err(self.error("header", 0, "it does not begin with HDFSIMG1"));
+    fn check_layout(&self) -> Result<(), JournalError> {
+        let (layout, expected) = (self.image.layout_version, self.info.layout_version);
+        if layout == expected {
+            return Ok(());
         }
-        let mut size = [0; 4];
-        read(&mut size, len.saturating_sub(4))?;
-        let size = u64::from(u32::from_be_bytes(size));
-        if size > SUMMARY_BYTES_MAX || size + 12 > len {
-            return Err(self.error(name, len - 4, &format!("its length, {size}, is impossible")));
-        }
-        let at = len - 4 - size;
-        let mut bytes = vec![0; size as usize];
-        read(&mut bytes, at)?;
-        let summary = FileSummary::decode_length_delimited(&*bytes)
-            .map_err(|e| self.error(name, at, &format!("it does not parse: {e}")))?;
-        if summary.ondisk_version != ON_DISK_VERSION {
-            return Err(self.error(name, at, &format!("on-disk version {} is unknown", summary.ondisk_version)));
-        }
-        let layout = summary.layout_version as i32;
-        if layout != self.info.layout_version {
-            let expected = self.info.layout_version;
-            let problem = format!("the image has layout version {layout}, the directory's VERSION says {expected}");
-            return Err(self.error(name, at, &problem));
-        }
-        let class = summary.codec.unwrap_or_default();
-        let codec = Codec::from_class(&class)
-            .ok_or_else(|| self.error(name, at, &format!("compression codec {class} is not supported")))?;
-        let mut sections = Sections::new();
-        for section in summary.sections {
-            let (offset, length) = (section.offset.unwrap_or(0), section.length.unwrap_or(0));
-            if offset.checked_add(length).is_none_or(|end| end > at) {
-                return Err(self.error(section.name(), offset, &format!("its length, {length}, is impossible")));
-            }
-            sections.insert(section.name.unwrap_or_default(), (offset, length));
-        }
-        Ok((sections, codec))
+        let problem = format!("the image has layout version {layout}, the directory's VERSION says {expected}");
+        Err(self.error("FileSummary", 0, &problem))
     }
 
     fn check_name_system(&self, found: &NameSystemSection) -> Result<TxId, JournalError> {
@@ -191,16 +147,16 @@ impl<'a> Loader<'a> {
         Ok(TxId(found.transaction_id()))
     }
 
-    fn refuse_snapshots(&self, sections: &Sections, codec: Codec) -> Result<(), JournalError> {
-        let mut section = OpenSection::new(self, sections, SNAPSHOT, codec)?;
+    fn refuse_snapshots(&self) -> Result<(), JournalError> {
+        let mut section = self.image.section(SNAPSHOT);
         if let Some(head) = section.message::<SnapshotSection>()?
             && (head.num_snapshots() != 0 || !head.snapshottable_dir.is_empty())
         {
             return Err(section.error("it holds snapshots, which this version lacks"));
         }
         for name in [SNAPSHOT_DIFF, INODE_REFERENCE] {
-            let mut section = OpenSection::new(self, sections, name, codec)?;
-            if !section.rest()?.is_empty() {
+            let mut section = self.image.section(name);
+            if !section.rest(CARRIED_BYTES_MAX)?.is_empty() {
                 return Err(section.error("it holds snapshots, which this version lacks"));
             }
         }
@@ -212,8 +168,7 @@ impl<'a> Loader<'a> {
     }
 
     fn error(&self, section: &str, offset: u64, problem: &str) -> JournalError {
-        let (file, section) = (self.path.to_path_buf(), section.to_owned());
-        JournalError::Image { file, section, offset, problem: problem.to_owned() }
+        self.image.error(section, offset, problem)
     }
 }
 
@@ -242,46 +197,6 @@ fn block_ids(section: &NameSystemSection) -> BlockIds {
             section.last_allocated_striped_block_id,
             fresh.last_allocated_striped_block_id,
         ),
-    }
-}
-
-/// A section with its name, for errors.
-struct OpenSection<'a> {
-    loader: &'a Loader<'a>,
-    name: &'static str,
-    offset: u64,
-    section: Section<'a>,
-}
-
-impl<'a> OpenSection<'a> {
-    fn new(
-        loader: &'a Loader<'a>,
-        sections: &Sections,
-        name: &'static str,
-        codec: Codec,
-    ) -> Result<OpenSection<'a>, JournalError> {
-        // An absent section reads as an empty one; those that must hold something are asked for it.
-        let (offset, length) = sections.get(name).copied().unwrap_or((0, 0));
-        let codec = if length == 0 { Codec::None } else { codec };
-        Ok(OpenSection { loader, name, offset, section: Section::new(loader.file, offset, length, codec) })
-    }
-
-    fn message<M: Message + Default>(&mut self) -> Result<Option<M>, JournalError> {
-        let at = self.offset + self.section.position();
-        let error = |problem: String| self.loader.error(self.name, at, &problem);
-        match self.section.next() {
-            Ok(Some(bytes)) => M::decode(bytes).map(Some).map_err(|e| error(format!("a message does not parse: {e}"))),
-            Ok(None) => Ok(None),
-            Err(e) => Err(error(e.to_string())),
-        }
-    }
-
-    fn rest(&mut self) -> Result<Vec<u8>, JournalError> {
-        self.section.rest(CARRIED_BYTES_MAX).map_err(|e| self.error(&e.to_string()))
-    }
-
-    fn error(&self, problem: &str) -> JournalError {
-        self.loader.error(self.name, self.offset + self.section.position(), problem)
     }
 }
 

@@ -6,13 +6,18 @@
 //! Source: `FSImageFormatProtobuf.java`, `fsimage.proto`, Hadoop 3.5.0. `save` writes, `load` reads, `section` knows the
 //! encoding of one section.
 
+mod codec;
 mod encode;
+mod file;
 mod load;
 mod save;
 mod section;
 
+pub use codec::Codec;
+pub use file::{ImageFile, OpenSection, SectionEntry};
 pub(crate) use load::hex;
 pub use load::{LoadedImage, load_image};
+pub use save::ImageOptions;
 pub(crate) use save::write_image;
 
 /// First bytes of an image.
@@ -23,6 +28,9 @@ pub(crate) const ON_DISK_VERSION: u32 = 1;
 pub(crate) const NS_INFO: &str = "NS_INFO";
 pub(crate) const ERASURE_CODING: &str = "ERASURE_CODING";
 pub(crate) const INODE: &str = "INODE";
+/// A part of INODE, and of INODE_DIR: Hadoop loads the parts in parallel.
+pub(crate) const INODE_SUB: &str = "INODE_SUB";
+pub(crate) const INODE_DIR_SUB: &str = "INODE_DIR_SUB";
 pub(crate) const INODE_DIR: &str = "INODE_DIR";
 pub(crate) const FILES_UNDERCONSTRUCTION: &str = "FILES_UNDERCONSTRUCTION";
 pub(crate) const SNAPSHOT: &str = "SNAPSHOT";

@@ -18,6 +18,24 @@ use crate::version::StorageInfo;
 /// Written in such pieces.
 const BUFFER_BYTES: usize = 1 << 20;
 
+/// How images are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ImageOptions {
+    /// `dfs.image.compress` and `dfs.image.compression.codec`.
+    pub codec: Codec,
+    /// `dfs.image.parallel.target.sections`: into how many parts the sections of inodes and directories are cut, so that
+    /// Hadoop loads them in parallel. 0 (`dfs.image.parallel.load` is off): they are not cut.
+    pub parallel_sections: u64,
+    /// `dfs.image.parallel.inode.threshold`: images with fewer inodes are not cut.
+    pub parallel_inode_threshold: u64,
+}
+
+impl Default for ImageOptions {
+    fn default() -> Self {
+        ImageOptions { codec: Codec::None, parallel_sections: 0, parallel_inode_threshold: 1_000_000 }
+    }
+}
+
 /// Writes the image to an empty file and gives its MD5. The caller syncs.
 pub(crate) fn write_image(
     file: &dyn DiskFile,
@@ -25,11 +43,9 @@ pub(crate) fn write_image(
     txid: TxId,
     info: &StorageInfo,
     carried: &Carried,
+    options: ImageOptions,
 ) -> io::Result<[u8; 16]> {
-    let mut writer =
-        Writer { file, position: 0, buffer: Vec::new(), digest: Md5::new(), section_start: 0, sections: Vec::new() };
-    writer.buffer.extend_from_slice(MAGIC);
-    writer.section_start = MAGIC.len() as u64;
+    let mut writer = Writer::start(file, image.num_inodes(), options)?;
 
     put_delimited(&mut writer.buffer, &name_system(image, txid, info).encode_to_vec());
     writer.end_section(NS_INFO)?;
@@ -102,8 +118,10 @@ fn write_inodes(writer: &mut Writer<'_>, image: &FrozenImage, strings: &mut Stri
         put_delimited(&mut writer.buffer, &outer);
         writer.flush_if_full()?;
         count += 1;
+        writer.end_part_if(count, INODE_SUB)?;
     }
     assert_eq!(count, image.num_inodes(), "the image names its number of inodes");
+    writer.end_part(INODE_SUB)?;
     writer.end_section(INODE)
 }
 
@@ -194,17 +212,24 @@ fn put_directory(out: &mut Vec<u8>, inode: InodeView<'_>, permission: u64) {
 
 fn write_directories(writer: &mut Writer<'_>, image: &FrozenImage) -> io::Result<()> {
     let (mut message, mut children) = (Vec::new(), Vec::new());
+    let mut children_count = 0;
     for (directory, handles) in image.directories() {
         children.clear();
         for handle in handles {
             put_varint(&mut children, image.inode(handle).id().0);
+            children_count += 1;
         }
         message.clear();
         put_u64(&mut message, 1, directory.id().0);
         put_bytes(&mut message, 2, &children);
         put_delimited(&mut writer.buffer, &message);
         writer.flush_if_full()?;
+        if children_count >= writer.part_inodes {
+            children_count = 0;
+            writer.end_part(INODE_DIR_SUB)?;
+        }
     }
+    writer.end_part(INODE_DIR_SUB)?;
     writer.end_section(INODE_DIR)
 }
 
@@ -263,29 +288,84 @@ fn number(names: &mut BTreeMap<Box<str>, u32>, name: &str) -> u32 {
 
 struct Writer<'a> {
     file: &'a dyn DiskFile,
+    codec: Codec,
     /// How much of the image is in the file; the buffer comes behind it.
     position: u64,
+    /// What comes next, not compressed yet.
     buffer: Vec<u8>,
+    packed: Vec<u8>,
     digest: Md5,
     section_start: u64,
+    part_start: u64,
+    /// A part of a section ends after so many inodes; `u64::MAX`: sections are not cut.
+    part_inodes: u64,
     sections: Vec<file_summary::Section>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn start(file: &'a dyn DiskFile, num_inodes: u64, options: ImageOptions) -> io::Result<Writer<'a>> {
+        let is_cut = options.parallel_sections > 0 && num_inodes >= options.parallel_inode_threshold;
+        let part_inodes = if is_cut { (num_inodes / options.parallel_sections).max(1) } else { u64::MAX };
+        let mut writer = Writer {
+            file,
+            codec: options.codec,
+            position: 0,
+            buffer: Vec::new(),
+            packed: Vec::new(),
+            digest: Md5::new(),
+            section_start: 0,
+            part_start: 0,
+            part_inodes,
+            sections: Vec::new(),
+        };
+        writer.append(MAGIC)?;
+        (writer.section_start, writer.part_start) = (writer.position, writer.position);
+        Ok(writer)
+    }
+
     fn raw_section(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.buffer.extend_from_slice(bytes);
         self.end_section(name)
     }
 
     fn end_section(&mut self, name: &str) -> io::Result<()> {
-        let end = self.position + self.buffer.len() as u64;
+        let start = self.section_start;
+        self.note(name, start)?;
+        (self.section_start, self.part_start) = (self.end(), self.end());
+        self.flush_if_full()
+    }
+
+    /// Ends a part of a section after `count` inodes, where one ends there.
+    fn end_part_if(&mut self, count: u64, name: &str) -> io::Result<()> {
+        if count.is_multiple_of(self.part_inodes) { self.end_part(name) } else { Ok(()) }
+    }
+
+    /// Notes what was written since the last part ended, if sections are cut and there is anything.
+    fn end_part(&mut self, name: &str) -> io::Result<()> {
+        if self.part_inodes == u64::MAX || self.part_start == self.end() {
+            return Ok(());
+        }
+        let start = self.part_start;
+        self.note(name, start)?;
+        self.part_start = self.end();
+        Ok(())
+    }
+
+    fn note(&mut self, name: &str, start: u64) -> io::Result<()> {
+        if self.codec != Codec::None {
+            // A compressed stream ends where a section ends.
+            self.flush()?;
+        }
         self.sections.push(file_summary::Section {
             name: Some(name.to_owned()),
-            length: Some(end - self.section_start),
-            offset: Some(self.section_start),
+            length: Some(self.end() - start),
+            offset: Some(start),
         });
-        self.section_start = end;
-        self.flush_if_full()
+        Ok(())
+    }
+
+    fn end(&self) -> u64 {
+        self.position + self.buffer.len() as u64
     }
 
     fn flush_if_full(&mut self) -> io::Result<()> {
@@ -293,26 +373,41 @@ impl Writer<'_> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.write_all_at(&self.buffer, self.position)?;
-        self.digest.update(&self.buffer);
-        self.position += self.buffer.len() as u64;
+        let buffer = std::mem::take(&mut self.buffer);
+        if self.codec == Codec::None || buffer.is_empty() {
+            self.append(&buffer)?;
+        } else {
+            let mut packed = std::mem::take(&mut self.packed);
+            packed.clear();
+            self.codec.compress(&buffer, &mut packed)?;
+            self.append(&packed)?;
+            self.packed = packed;
+        }
+        self.buffer = buffer;
         self.buffer.clear();
         Ok(())
     }
 
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(bytes, self.position)?;
+        self.digest.update(bytes);
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
     fn finish(mut self, layout_version: i32) -> io::Result<[u8; 16]> {
+        self.flush()?;
         let summary = FileSummary {
             ondisk_version: ON_DISK_VERSION,
             layout_version: layout_version as u32,
-            codec: None,
+            codec: self.codec.class(),
             sections: std::mem::take(&mut self.sections),
         };
         let mut tail = Vec::new();
         put_delimited(&mut tail, &summary.encode_to_vec());
         let size = tail.len() as u32;
         tail.extend_from_slice(&size.to_be_bytes());
-        self.buffer.extend_from_slice(&tail);
-        self.flush()?;
+        self.append(&tail)?;
         Ok(self.digest.finalize().into())
     }
 }

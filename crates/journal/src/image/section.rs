@@ -1,33 +1,12 @@
 //! Reads one section of an image, message by message, compressed or not. Never holds more than one message and a window.
 
+use super::codec::Codec;
 use std::io::{self, Read};
 use surus_disk::DiskFile;
 
 /// Longest message, in bytes: a directory of 10 million children needs about 50 MB.
 const MESSAGE_BYTES_MAX: u64 = 256 << 20;
 const WINDOW_BYTES: usize = 1 << 20;
-
-/// How the sections of an image are compressed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Codec {
-    None,
-    Zlib,
-    Gzip,
-}
-
-impl Codec {
-    /// From the class name in the summary.
-    pub fn from_class(name: &str) -> Option<Codec> {
-        match name {
-            "" => Some(Codec::None),
-            "org.apache.hadoop.io.compress.DefaultCodec" | "org.apache.hadoop.io.compress.DeflateCodec" => {
-                Some(Codec::Zlib)
-            }
-            "org.apache.hadoop.io.compress.GzipCodec" => Some(Codec::Gzip),
-            _ => None,
-        }
-    }
-}
 
 /// A section's messages.
 pub struct Section<'a> {
@@ -43,11 +22,7 @@ pub struct Section<'a> {
 impl<'a> Section<'a> {
     pub fn new(file: &'a dyn DiskFile, offset: u64, length: u64, codec: Codec) -> Section<'a> {
         let range = Range { file, at: offset, end: offset.saturating_add(length) };
-        let source: Box<dyn Read + 'a> = match codec {
-            Codec::None => Box::new(range),
-            Codec::Zlib => Box::new(flate2::read::ZlibDecoder::new(range)),
-            Codec::Gzip => Box::new(flate2::read::GzDecoder::new(range)),
-        };
+        let source = codec.reader(range).unwrap_or_else(|e| Box::new(Failed(Some(e))));
         // A small section needs no large window.
         let step = length.saturating_add(1).min(WINDOW_BYTES as u64) as usize;
         Section { source, window: Vec::new(), at: 0, before: 0, step }
@@ -127,5 +102,14 @@ impl Read for Range<'_> {
         let read = self.file.read_at(&mut buffer[..count], self.at)?;
         self.at += read as u64;
         Ok(read)
+    }
+}
+
+/// A stream that could not be set up says so when it is read.
+struct Failed(Option<io::Error>);
+
+impl Read for Failed {
+    fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
+        Err(self.0.take().unwrap_or_else(|| io::ErrorKind::InvalidData.into()))
     }
 }
