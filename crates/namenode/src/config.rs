@@ -1,6 +1,7 @@
 //! The NameNode's own settings, read once from the configuration.
 
 use crate::groups::GroupTimes;
+use crate::hosts::HostFiles;
 use std::time::Duration;
 use surus_conf::{Addr, ConfError, Configuration, keys};
 use surus_namespace::blocks::BlockConfig;
@@ -19,6 +20,7 @@ pub struct NameNodeConfig {
     pub server_defaults: ServerDefaults,
     /// One of several NameNodes of a nameservice.
     pub ha_enabled: bool,
+    pub host_files: HostFiles,
     pub groups: GroupTimes,
     pub group_overrides: String,
     pub superusergroup: String,
@@ -162,6 +164,10 @@ impl NameNodeConfig {
             rpc_address,
             server_defaults: ServerDefaults::new(conf)?,
             ha_enabled: false,
+            host_files: HostFiles {
+                include: conf.get(keys::DFS_HOSTS)?,
+                exclude: conf.get(keys::DFS_HOSTS_EXCLUDE)?,
+            },
             groups: GroupTimes {
                 cache_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_CACHE_SECS)?),
                 negative_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS)?),

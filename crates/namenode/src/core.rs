@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::commit::Waiting;
 use crate::config::NameNodeConfig;
 use crate::held::Held;
+use crate::hosts::HostLists;
 use crate::journal::Journal;
 use crate::parked::Parked;
 use crate::proxy_users::ProxyUsers;
@@ -39,6 +40,8 @@ pub struct Core {
     pub retry_cache: Option<RetryCache<OwnedCall>>,
     pub callers: Callers,
     pub proxies: RwLock<ProxyUsers>,
+    /// Who may be a DataNode here, and who is to leave.
+    pub hosts: RwLock<HostLists>,
     pub clock: Clock,
     /// The NameNode itself as a caller.
     pub own_caller: Caller,

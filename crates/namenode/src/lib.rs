@@ -12,6 +12,7 @@ mod core;
 mod error;
 mod groups;
 mod held;
+mod hosts;
 mod http;
 mod journal;
 mod namenode;

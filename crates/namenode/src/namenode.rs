@@ -10,6 +10,7 @@ use crate::core::Core;
 use crate::error::StartError;
 use crate::groups::Groups;
 use crate::held::Held;
+use crate::hosts::HostLists;
 use crate::http::HttpDoor;
 use crate::journal::{Journal, LocalJournal};
 use crate::parked::Parked;
@@ -186,6 +187,11 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
     let groups = Groups::new(config.groups, &config.group_overrides, spawn);
     let callers = Callers::new(groups, clock, user.into(), config.superusergroup.as_str().into());
     let proxies = ProxyUsers::new(conf.iter());
+    // As in Hadoop a list that cannot be read does not keep the NameNode from starting.
+    let hosts = HostLists::read(&config.host_files).unwrap_or_else(|error| {
+        tracing::error!("error reading hosts files: {}", error.message);
+        HostLists::default()
+    });
     let own_caller = callers.caller(user.into(), None, Arc::from([]), "127.0.0.1".into());
     Arc::new_cyclic(|me| Core {
         namespace: RwLock::new(namespace),
@@ -203,6 +209,7 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
         retry_cache,
         callers,
         proxies: RwLock::new(proxies),
+        hosts: RwLock::new(hosts),
         clock,
         own_caller,
         host_name,

@@ -3,6 +3,7 @@
 mod data;
 mod failures;
 mod fuzz;
+mod hosts;
 mod names;
 mod restart;
 mod webhdfs;

@@ -81,6 +81,10 @@ struct Numbers {
     failed_volumes: u64,
     live: u64,
     dead: u64,
+    in_service: u64,
+    decommissioning: u64,
+    decommissioned_live: u64,
+    decommissioned_dead: u64,
     stale: u64,
     open_files: u64,
     safe_mode: bool,
@@ -90,6 +94,9 @@ impl Numbers {
     fn new(core: &Core, namespace: &Namespace) -> Self {
         let capacity = namespace.blocks.capacity();
         let nodes = &namespace.blocks.datanodes;
+        let in_state = |alive: bool, state: AdminState| {
+            nodes.iter().filter(|d| d.alive == alive && d.admin_state == state).count() as u64
+        };
         Numbers {
             files: namespace.num_inodes(),
             blocks: namespace.blocks.stats(),
@@ -102,6 +109,10 @@ impl Numbers {
             failed_volumes: capacity.failed_volumes,
             live: u64::from(nodes.num_live()),
             dead: u64::from(nodes.num_dead()),
+            in_service: in_state(true, AdminState::Normal),
+            decommissioning: in_state(true, AdminState::DecommissionInProgress),
+            decommissioned_live: in_state(true, AdminState::Decommissioned),
+            decommissioned_dead: in_state(false, AdminState::Decommissioned),
             stale: u64::from(namespace.blocks.num_stale(core.clock.monotonic_ms())),
             open_files: namespace.leases.num_open_files() as u64,
             safe_mode: namespace.blocks.safe_mode.is_on(),
@@ -124,10 +135,10 @@ impl Numbers {
             ("ReconstructionQueuesInitProgress", Value::Float(1.0)),
             ("NumLiveDataNodes", self.live.into()),
             ("NumDeadDataNodes", self.dead.into()),
-            ("NumInServiceLiveDataNodes", self.live.into()),
-            ("NumDecomLiveDataNodes", Value::Int(0)),
-            ("NumDecomDeadDataNodes", Value::Int(0)),
-            ("NumDecommissioningDataNodes", Value::Int(0)),
+            ("NumInServiceLiveDataNodes", self.in_service.into()),
+            ("NumDecomLiveDataNodes", self.decommissioned_live.into()),
+            ("NumDecomDeadDataNodes", self.decommissioned_dead.into()),
+            ("NumDecommissioningDataNodes", self.decommissioning.into()),
             ("NumInMaintenanceLiveDataNodes", Value::Int(0)),
             ("NumInMaintenanceDeadDataNodes", Value::Int(0)),
             ("NumEnteringMaintenanceDataNodes", Value::Int(0)),

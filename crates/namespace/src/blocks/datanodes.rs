@@ -41,6 +41,8 @@ pub struct Datanode {
     /// Replicas on their way here, allocated or scheduled and not yet reported: of this period and of the last.
     /// What never comes is forgotten after two periods.
     scheduled: [u32; 2],
+    /// How far its blocks were found to have enough replicas elsewhere: the place in `storages`, and the next block.
+    pub(super) decommission_from: (usize, u32),
 }
 
 impl Datanode {
@@ -203,6 +205,7 @@ impl Datanodes {
             transfers: VecDeque::new(),
             recoveries: VecDeque::new(),
             scheduled: [0; 2],
+            decommission_from: (0, 0),
         });
         self.by_uuid.insert(id.uuid.as_str().into(), handle);
         self.by_address.entry(id.ip_addr.as_str().into()).or_default().push(handle);

@@ -5,6 +5,7 @@
 mod commands;
 mod config;
 mod datanodes;
+mod decommission;
 mod handle_set;
 mod invalidate;
 mod observe;

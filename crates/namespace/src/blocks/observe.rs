@@ -60,6 +60,11 @@ pub enum Observation<'a> {
         entries: &'a mut dyn Iterator<Item = ReceivedDeleted<'a>>,
     },
     BadBlocks(&'a [BadBlock<'a>]),
+    /// The host lists were read: the DataNode is to leave, or to stay.
+    Excluded {
+        uuid: &'a str,
+        excluded: bool,
+    },
     /// The DataNode said its last word: it stops, or its disks are gone.
     DatanodeGone {
         uuid: &'a str,
@@ -125,6 +130,11 @@ impl BlockManager {
                     let Some(node) = self.datanodes.find(bad.datanode_uuid) else { continue };
                     let storage = self.datanodes.find_storage(node, bad.storage_uuid);
                     self.bad_block(bad.block, node, storage);
+                }
+            }
+            Observation::Excluded { uuid, excluded } => {
+                if let Some(node) = self.datanodes.find(uuid) {
+                    self.set_excluded(node, excluded);
                 }
             }
             Observation::DatanodeGone { uuid } => {

@@ -8,6 +8,7 @@ use super::table::{BlockState, FLAG_CORRUPT};
 use super::{BlockHandle, BlockManager, DatanodeHandle, ReplicaCount, StorageHandle};
 use crate::blocks::placement::{Random, TargetRequest};
 use alloc::vec::Vec;
+use surus_types::AdminState;
 
 /// Urgency of a block with too few replicas. Source: `LowRedundancyBlocks.java`, Hadoop 3.5.0.
 pub(super) const HIGHEST_PRIORITY: usize = 0;
@@ -170,8 +171,11 @@ impl BlockManager {
     /// Nothing while a replica lies on a storage that has not reported yet.
     pub(super) fn choose_excess(&mut self, handle: BlockHandle, surplus: usize, hint: Option<DatanodeHandle>) {
         let mut candidates: Vec<StorageHandle> = self.storages_of(handle);
-        candidates
-            .retain(|s| self.datanodes.is_live(*s) && !self.is_corrupt(handle, *s) && !self.is_excess(handle, *s));
+        candidates.retain(|s| {
+            // A replica on a DataNode that leaves is not among those counted as too many.
+            let stays = self.datanodes.datanode(self.datanodes.storage(*s).datanode).admin_state == AdminState::Normal;
+            stays && self.datanodes.is_live(*s) && !self.is_corrupt(handle, *s) && !self.is_excess(handle, *s)
+        });
         if candidates.iter().any(|s| self.datanodes.storage(*s).block_reports == 0) {
             return;
         }
@@ -195,6 +199,7 @@ impl BlockManager {
             return;
         }
         self.rescan_slice();
+        self.check_leaving();
         self.retry_pending();
         self.schedule_copies(Random::new(random));
     }
@@ -318,7 +323,7 @@ impl BlockManager {
         });
         let leaving = |s: &StorageHandle| {
             let node = self.datanodes.datanode(self.datanodes.storage(*s).datanode);
-            node.admin_state == surus_types::AdminState::DecommissionInProgress
+            node.admin_state == AdminState::DecommissionInProgress
         };
         if candidates.iter().any(leaving) {
             candidates.retain(leaving);

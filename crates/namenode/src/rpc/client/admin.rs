@@ -192,8 +192,9 @@ pub(super) fn roll_edits(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Res
     Ok(Done { txid, keep: false })
 }
 
-pub(super) fn refresh_nodes(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+pub(super) fn refresh_nodes(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     call.check_superuser("refreshNodes")?;
+    core.refresh_nodes()?;
     put(out, &RefreshNodesResponseProto {});
     Ok(())
 }

@@ -9,6 +9,7 @@ pub(crate) use reports::bad_blocks;
 
 use crate::call::{Call, Method, Run};
 use crate::core::Core;
+use crate::hosts;
 use crate::to_proto;
 use prost::Message;
 use surus_namespace::blocks::{Heartbeat, Now, Observation, Observed};
@@ -77,22 +78,26 @@ fn verify(core: &Core, registration: &DatanodeRegistrationProto) -> Result<(), H
     if same {
         return Ok(());
     }
-    let id = &registration.datanode_id;
-    let text = format!(
-        "Unregistered server: DatanodeRegistration({}:{}, datanodeUuid={}, infoPort={}, infoSecurePort={}, ipcPort={}, \
+    let text = format!("Unregistered server: {}", describe(registration, &registration.datanode_id.ip_addr));
+    Err(HdfsError::new(ExceptionClass::UnregisteredNode, text))
+}
+
+/// A registration as Java prints it.
+fn describe(registration: &DatanodeRegistrationProto, ip_addr: &str) -> String {
+    let (id, storage) = (&registration.datanode_id, &registration.storage_info);
+    format!(
+        "DatanodeRegistration({ip_addr}:{}, datanodeUuid={}, infoPort={}, infoSecurePort={}, ipcPort={}, \
          storageInfo=lv={};cid={};nsid={};c={})",
-        id.ip_addr,
         id.xfer_port,
         id.datanode_uuid,
         id.info_port,
         id.info_secure_port(),
         id.ipc_port,
-        theirs.layout_version as i32,
-        theirs.cluster_id,
-        theirs.namespce_id,
-        theirs.c_time
-    );
-    Err(HdfsError::new(ExceptionClass::UnregisteredNode, text))
+        storage.layout_version as i32,
+        storage.cluster_id,
+        storage.namespce_id,
+        storage.c_time
+    )
 }
 
 impl Core {
@@ -121,8 +126,13 @@ fn register_datanode(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<
     if id.uuid.is_empty() {
         return Err(HdfsError::new(ExceptionClass::IllegalArgument, "The DataNode has no UUID"));
     }
+    let hosts = core.hosts.read().clone();
+    if !hosts.includes(&id) {
+        return Err(hosts::disallowed(&describe(&registration, &id.ip_addr)));
+    }
     tracing::info!("DataNode {} ({}:{}) registers", id.uuid, id.host_name, id.xfer_port);
     core.observe(Observation::RegisterDatanode { id: &id, software_version: &registration.software_version });
+    core.observe(Observation::Excluded { uuid: &id.uuid, excluded: hosts.excludes(&id) });
     registration.datanode_id = surus_wire::to_proto::datanode_id(&id);
     registration.keys = to_proto::no_block_keys();
     put(out, &RegisterDatanodeResponseProto { registration });
@@ -134,6 +144,10 @@ fn send_heartbeat(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(),
     verify(core, &request.registration)?;
     let storages: Vec<_> = request.reports.iter().map(from_proto::storage_report).collect();
     let uuid = &request.registration.datanode_id.datanode_uuid;
+    if let Some(id) = core.no_longer_included(uuid) {
+        core.observe(Observation::DatanodeGone { uuid });
+        return Err(hosts::disallowed(&id));
+    }
     let heartbeat = Heartbeat {
         uuid,
         storages: &storages,
