@@ -164,10 +164,7 @@ impl NameNodeConfig {
             rpc_address,
             server_defaults: ServerDefaults::new(conf)?,
             ha_enabled: false,
-            host_files: HostFiles {
-                include: conf.get(keys::DFS_HOSTS)?,
-                exclude: conf.get(keys::DFS_HOSTS_EXCLUDE)?,
-            },
+            host_files: HostFiles { include: conf.get(keys::DFS_HOSTS)?, exclude: conf.get(keys::DFS_HOSTS_EXCLUDE)? },
             groups: GroupTimes {
                 cache_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_CACHE_SECS)?),
                 negative_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS)?),
