@@ -7,7 +7,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
-use core::fmt;
 use surus_types::{FsAction, FsPermission};
 
 /// Entries of the access list, and of the default list, at most.
@@ -15,24 +14,6 @@ pub const ENTRIES_MAX: usize = 32;
 
 /// Kinds that every list has exactly one nameless entry of.
 const BASE: [AclEntryKind; 3] = [AclEntryKind::User, AclEntryKind::Group, AclEntryKind::Other];
-
-impl fmt::Display for AclEntry {
-    /// `default:user:alice:r-x`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scope = if self.is_default { "default:" } else { "" };
-        let kind = match self.kind {
-            AclEntryKind::User => "user",
-            AclEntryKind::Group => "group",
-            AclEntryKind::Mask => "mask",
-            AclEntryKind::Other => "other",
-        };
-        write!(f, "{scope}{kind}:{}:", self.name.as_deref().unwrap_or(""))?;
-        for (bit, letter) in [(4, 'r'), (2, 'w'), (1, 'x')] {
-            write!(f, "{}", if self.permission & bit != 0 { letter } else { '-' })?;
-        }
-        Ok(())
-    }
-}
 
 /// The order of a list: access before default, then by kind, nameless before named, names as Java compares them. Entries
 /// that are equal here are the same entry, whatever they permit.

@@ -6,6 +6,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+pub use surus_types::{AclEntry, AclEntryKind, XAttr};
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, RpcIds, StorageType};
 
 /// One operation of the edit log, without its transaction id. Times are milliseconds since 1970, sizes bytes.
@@ -277,34 +278,6 @@ pub struct AddClose {
 pub struct RenameOptions {
     pub overwrite: bool,
     pub to_trash: bool,
-}
-
-/// An entry of an access control list. Numbers of `kind` and `scope` are those of `AclEntryProto`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct AclEntry {
-    /// Access (false) or default (true).
-    pub is_default: bool,
-    pub kind: AclEntryKind,
-    pub name: Option<Arc<str>>,
-    /// r 4, w 2, x 1.
-    pub permission: u8,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[repr(u8)]
-pub enum AclEntryKind {
-    User = 0,
-    Group = 1,
-    Mask = 2,
-    Other = 3,
-}
-
-/// An extended attribute. Namespace numbers are those of `XAttrProto`: USER 0, TRUSTED 1, SECURITY 2, SYSTEM 3, RAW 4.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct XAttr {
-    pub namespace: u8,
-    pub name: Box<str>,
-    pub value: Option<Vec<u8>>,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -6,44 +6,14 @@ use crate::edit_op::XAttr;
 use crate::plan::Env;
 use crate::resolve::{Resolved, is_reserved_raw};
 use alloc::format;
-use alloc::string::String;
-use surus_types::{ExceptionClass, FsAction, HdfsError};
+use surus_types::{FsAction, HdfsError};
 
-/// Numbers of namespaces: those of `XAttrProto`.
-pub const USER: u8 = 0;
-pub const TRUSTED: u8 = 1;
-pub const SECURITY: u8 = 2;
-pub const SYSTEM: u8 = 3;
-pub const RAW: u8 = 4;
-
-/// Prefixes by number.
-pub const NAMESPACES: [&str; 5] = ["user", "trusted", "security", "system", "raw"];
+pub use surus_types::xattr::{NAMESPACES, RAW, SECURITY, SYSTEM, TRUSTED, USER, prefixed};
 
 /// A file with `security.` and this name is read by no superuser.
 pub const UNREADABLE_BY_SUPERUSER: &str = "hdfs.unreadable.by.superuser";
 /// `raw.` and this name: an encryption zone's root.
 pub const ENCRYPTION_ZONE: &str = "hdfs.crypto.encryption.zone";
-
-/// `user.name` of a namespace's number and a name.
-pub fn prefixed(namespace: u8, name: &str) -> String {
-    format!("{}.{name}", NAMESPACES.get(usize::from(namespace)).unwrap_or(&"unknown"))
-}
-
-/// Namespace and name of `user.name`; the prefix in any case.
-///
-/// # Errors
-/// `HadoopIllegalArgumentException`.
-pub fn parse_name(text: &str) -> Result<(u8, &str), HdfsError> {
-    let illegal = |text: &str| Err(HdfsError::new(ExceptionClass::HadoopIllegalArgument, text));
-    let (prefix, name) = text.split_once('.').unwrap_or(("", ""));
-    let Some(namespace) = NAMESPACES.iter().position(|known| known.eq_ignore_ascii_case(prefix)) else {
-        return illegal("An XAttr name must be prefixed with user/trusted/security/system/raw, followed by a '.'");
-    };
-    if name.is_empty() {
-        return illegal("XAttr name cannot be empty.");
-    }
-    Ok((namespace as u8, name))
-}
 
 pub(crate) fn is_unreadable_mark(namespace: u8, name: &str) -> bool {
     namespace == SECURITY && name == UNREADABLE_BY_SUPERUSER

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+pub mod acl;
 pub mod block;
 pub mod caller;
 pub mod datanode;
@@ -12,7 +13,9 @@ pub mod ids;
 pub mod path;
 pub mod permission;
 pub mod status;
+pub mod xattr;
 
+pub use acl::{AclEntry, AclEntryKind};
 pub use block::{Block, ExtendedBlock, ReplicaState, StorageType};
 pub use caller::{Caller, RpcIds};
 pub use datanode::{AdminState, DatanodeId, DatanodeStats, StorageReport};
@@ -21,3 +24,4 @@ pub use ids::{BlockId, GenerationStamp, InodeId, TxId};
 pub use path::HdfsPath;
 pub use permission::{FsAction, FsPermission, PermissionStatus};
 pub use status::{ContentSummary, FileStatus, FileType, FsStats, LocatedBlock, LocatedBlocks, Replica};
+pub use xattr::{XAttr, XAttrCodec};

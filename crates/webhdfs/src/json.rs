@@ -1,8 +1,8 @@
 //! JSON answers, written straight into the output buffer in Hadoop's order of keys. Source: `JsonUtil.java`, Hadoop 3.5.0.
 
 use surus_types::{
-    ContentSummary, ExceptionClass, FileStatus, FileType, FsStats, HdfsError, LocatedBlock, LocatedBlocks, Replica,
-    StorageType,
+    AclEntry, ContentSummary, ExceptionClass, FileStatus, FileType, FsPermission, FsStats, HdfsError, LocatedBlock,
+    LocatedBlocks, Replica, StorageType, XAttrCodec,
 };
 
 /// A string with quotes. Escaped are `"`, `\` and control characters, as Jackson does; bytes that are no UTF-8 become U+FFFD.
@@ -344,6 +344,47 @@ pub fn remote_exception_named(out: &mut Vec<u8>, java_class: &str, message: &str
     text_field(out, ",\"javaClassName\":", java_class.as_bytes());
     text_field(out, ",\"message\":", message.as_bytes());
     raw(out, "}}");
+}
+
+/// The answer to GETACLSTATUS.
+pub fn acl_status(
+    out: &mut Vec<u8>,
+    owner: &str,
+    group: &str,
+    permission: FsPermission,
+    entries: impl Iterator<Item = AclEntry>,
+) {
+    let entries: Vec<AclEntry> = entries.collect();
+    list(out, "{\"AclStatus\":{\"entries\":", &entries, |out, e| string(out, e.to_string().as_bytes()));
+    text_field(out, ",\"group\":", group.as_bytes());
+    text_field(out, ",\"owner\":", owner.as_bytes());
+    raw(out, ",\"permission\":\"");
+    octal(out, permission.0);
+    raw(out, if permission.is_sticky() { "\",\"stickyBit\":true}}" } else { "\",\"stickyBit\":false}}" });
+}
+
+/// The answer to GETXATTRS: names with prefix, values that may be empty.
+pub fn xattrs<'a>(out: &mut Vec<u8>, codec: XAttrCodec, xattrs: impl Iterator<Item = (String, &'a [u8])>) {
+    let xattrs: Vec<(String, &[u8])> = xattrs.collect();
+    list(out, "{\"XAttrs\":", &xattrs, |out, (name, value)| {
+        text_field(out, "{\"name\":", name.as_bytes());
+        raw(out, ",\"value\":");
+        match value.is_empty() {
+            true => raw(out, "null"),
+            false => string(out, codec.encode(value).as_bytes()),
+        }
+        out.push(b'}');
+    });
+    out.push(b'}');
+}
+
+/// The answer to LISTXATTRS: a string that holds JSON.
+pub fn xattr_names(out: &mut Vec<u8>, names: impl Iterator<Item = String>) {
+    let names: Vec<String> = names.collect();
+    let mut inner = Vec::new();
+    list(&mut inner, "", &names, |out, name| string(out, name.as_bytes()));
+    text_field(out, "{\"XAttrNames\":", &inner);
+    out.push(b'}');
 }
 
 /// Writes items with commas between them.

@@ -3,7 +3,9 @@
 
 use crate::request::{CreateFlags, Method, RenameOptions, Side};
 use crate::url;
-use surus_types::{ExceptionClass, FsAction, FsPermission, HdfsError};
+use surus_types::acl::parse_acl_spec;
+use surus_types::xattr::parse_xattr_name;
+use surus_types::{AclEntry, ExceptionClass, FsAction, FsPermission, HdfsError, XAttr, XAttrCodec};
 
 /// The domain of a parameter.
 #[derive(Clone, Copy)]
@@ -24,6 +26,8 @@ pub(crate) enum Domain {
     UserName,
     /// `text`, `hex`, `base64`.
     XAttrCodec,
+    AclSpec,
+    XAttrFlags,
 }
 
 use Domain::{AbsolutePath, AbsolutePaths, Bool, Int, Long, Permission, Short, UserName};
@@ -45,6 +49,8 @@ const PARAMETERS: &[(&str, &[Method], Domain)] = &[
     ("accesstime", &[Put], Long(-1)),
     ("renameoptions", &[Put], Domain::RenameOptions),
     ("createparent", &[Put], Bool),
+    ("aclspec", &[Put], Domain::AclSpec),
+    ("flag", &[Put], Domain::XAttrFlags),
     ("createflag", &[Put], Domain::CreateFlags),
     ("fsaction", &[Get], Domain::FsAction),
     ("noredirect", &[Get, Put, Post], Bool),
@@ -134,6 +140,30 @@ impl Params {
         self.typed("renameoptions", parse_rename_options)
     }
 
+    pub fn acl_spec(&self, operation: &str, with_permission: bool) -> Result<Vec<AclEntry>, HdfsError> {
+        parse_acl_spec(self.required("aclspec", operation)?, with_permission)
+    }
+
+    pub fn codec(&self, operation: &str) -> Result<XAttrCodec, HdfsError> {
+        let given = self.required("encoding", operation)?;
+        XAttrCodec::from_name(given).ok_or_else(|| self.invalid("encoding", &no_codec(given)))
+    }
+
+    /// Of every `xattr.name` that is given, without values.
+    pub fn xattr_names(&self) -> Result<Vec<XAttr>, HdfsError> {
+        let given = self.pairs.iter().filter(|(name, value)| name == "xattr.name" && !value.is_empty());
+        given.map(|(_, value)| xattr(value, None)).collect()
+    }
+
+    pub fn xattr(&self, with_value: bool) -> Result<XAttr, HdfsError> {
+        let value = self.text("xattr.value").filter(|_| with_value).map(XAttrCodec::decode).transpose()?;
+        xattr(self.text("xattr.name").unwrap_or(""), value)
+    }
+
+    pub fn xattr_flags(&self) -> Result<u32, HdfsError> {
+        Ok(self.typed("flag", parse_xattr_flags)?.unwrap_or_default())
+    }
+
     pub fn list(&self, name: &str) -> Vec<String> {
         self.text(name).unwrap_or("").split(',').filter(|s| !s.is_empty()).map(str::to_string).collect()
     }
@@ -176,15 +206,39 @@ fn check(domain: Domain, name: &str, value: &str) -> Result<(), String> {
         Domain::FsAction => parse_action(value).map(|_| ()),
         Domain::CreateFlags => parse_create_flags(value).map(|_| ()),
         Domain::RenameOptions => parse_rename_options(value).map(|_| ()),
-        Domain::XAttrCodec if ["TEXT", "HEX", "BASE64"].iter().any(|c| c.eq_ignore_ascii_case(value)) => Ok(()),
-        Domain::XAttrCodec => {
-            Err(format!("No enum constant org.apache.hadoop.fs.XAttrCodec.{}", value.to_ascii_uppercase()))
-        }
+        Domain::XAttrCodec if XAttrCodec::from_name(value).is_some() => Ok(()),
+        Domain::XAttrCodec => Err(no_codec(value)),
+        Domain::XAttrFlags => parse_xattr_flags(value).map(|_| ()),
+        Domain::AclSpec if value.split(',').all(is_acl_entry) => Ok(()),
+        Domain::AclSpec => Err(format!(
+            "Invalid value: \"{value}\" does not belong to the domain ^{ACL_ENTRY_PATTERN}(,{ACL_ENTRY_PATTERN})*$"
+        )),
         UserName if is_user_name(value) => Ok(()),
         UserName => {
             Err(format!("Invalid value: \"{value}\" does not belong to the domain ^[A-Za-z_][A-Za-z0-9._-]*[$]?$"))
         }
     }
+}
+
+fn no_codec(value: &str) -> String {
+    format!("No enum constant org.apache.hadoop.fs.XAttrCodec.{}", value.to_ascii_uppercase())
+}
+
+/// One entry of the default of `dfs.webhdfs.acl.provider.permission.pattern`.
+const ACL_ENTRY_PATTERN: &str = "(default:)?(user|group|mask|other):[[A-Za-z_][A-Za-z0-9._-]]*:([rwx-]{3})?";
+
+fn is_acl_entry(entry: &str) -> bool {
+    let rest = entry.strip_prefix("default:").unwrap_or(entry);
+    let parts: Vec<&str> = rest.split(':').collect();
+    let &[kind, name, permission] = &parts[..] else { return false };
+    ["user", "group", "mask", "other"].contains(&kind)
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+        && (permission.is_empty() || permission.len() == 3 && permission.bytes().all(|b| b"rwx-".contains(&b)))
+}
+
+fn xattr(name: &str, value: Option<Vec<u8>>) -> Result<XAttr, HdfsError> {
+    let (namespace, name) = parse_xattr_name(name)?;
+    Ok(XAttr { namespace, name: name.into(), value })
 }
 
 /// `^[A-Za-z_][A-Za-z0-9._-]*[$]?$`, the default of `dfs.webhdfs.user.provider.user.pattern`.
@@ -268,6 +322,18 @@ fn parse_create_flags(value: &str) -> Result<CreateFlags, String> {
         }
     }
     Ok(CreateFlags(bits))
+}
+
+fn parse_xattr_flags(value: &str) -> Result<u32, String> {
+    let mut bits = 0;
+    for word in words(value) {
+        match word.as_str() {
+            "CREATE" => bits |= 1,
+            "REPLACE" => bits |= 2,
+            _ => return Err(format!("No enum constant org.apache.hadoop.fs.XAttrSetFlag.{word}")),
+        }
+    }
+    Ok(bits)
 }
 
 fn parse_rename_options(value: &str) -> Result<RenameOptions, String> {

@@ -13,9 +13,6 @@ const UNSUPPORTED: &[(Method, &[&str])] = &[
     (
         Method::Get,
         &[
-            "GETACLSTATUS",
-            "GETXATTRS",
-            "LISTXATTRS",
             "GETECPOLICIES",
             "GETECCODECS",
             "GETSNAPSHOTDIFF",
@@ -30,13 +27,6 @@ const UNSUPPORTED: &[(Method, &[&str])] = &[
             "CREATESYMLINK",
             "RENEWDELEGATIONTOKEN",
             "CANCELDELEGATIONTOKEN",
-            "MODIFYACLENTRIES",
-            "SETACL",
-            "REMOVEACLENTRIES",
-            "REMOVEDEFAULTACL",
-            "REMOVEACL",
-            "SETXATTR",
-            "REMOVEXATTR",
             "ALLOWSNAPSHOT",
             "DISALLOWSNAPSHOT",
             "CREATESNAPSHOT",
@@ -128,8 +118,26 @@ fn is_operation(method: Method, name: &str) -> bool {
             "CHECKACCESS",
             "GETFILEBLOCKLOCATIONS",
             "GET_BLOCK_LOCATIONS",
+            "GETACLSTATUS",
+            "GETXATTRS",
+            "LISTXATTRS",
         ],
-        Method::Put => &["CREATE", "MKDIRS", "RENAME", "SETREPLICATION", "SETOWNER", "SETPERMISSION", "SETTIMES"],
+        Method::Put => &[
+            "CREATE",
+            "MKDIRS",
+            "RENAME",
+            "SETREPLICATION",
+            "SETOWNER",
+            "SETPERMISSION",
+            "SETTIMES",
+            "MODIFYACLENTRIES",
+            "REMOVEACLENTRIES",
+            "REMOVEDEFAULTACL",
+            "REMOVEACL",
+            "SETACL",
+            "SETXATTR",
+            "REMOVEXATTR",
+        ],
         Method::Post => &["APPEND", "TRUNCATE", "CONCAT"],
         Method::Delete => &["DELETE"],
     };
@@ -198,6 +206,23 @@ fn namenode_operation(method: Method, name: &str, params: &Params) -> Result<Ope
             Operation::Concat { sources: params.list("sources") }
         }
         "DELETE" => Operation::Delete { recursive: params.boolean("recursive", false)? },
+        "GETACLSTATUS" => Operation::GetAclStatus,
+        "MODIFYACLENTRIES" => Operation::ModifyAclEntries { entries: params.acl_spec(name, true)? },
+        "REMOVEACLENTRIES" => Operation::RemoveAclEntries { entries: params.acl_spec(name, false)? },
+        "REMOVEDEFAULTACL" => Operation::RemoveDefaultAcl,
+        "REMOVEACL" => Operation::RemoveAcl,
+        "SETACL" => Operation::SetAcl { entries: params.acl_spec(name, true)? },
+        "GETXATTRS" => Operation::GetXAttrs { codec: params.codec(name)?, names: params.xattr_names()? },
+        "LISTXATTRS" => Operation::ListXAttrs,
+        "SETXATTR" => {
+            params.required("xattr.name", name)?;
+            params.required("flag", name)?;
+            Operation::SetXAttr { xattr: params.xattr(true)?, flags: params.xattr_flags()? }
+        }
+        "REMOVEXATTR" => {
+            params.required("xattr.name", name)?;
+            Operation::RemoveXAttr { xattr: params.xattr(false)? }
+        }
         other => {
             required_of_unsupported(other, params)?;
             Operation::Unsupported(unsupported(method, other).unwrap_or("op"))
@@ -209,10 +234,6 @@ fn namenode_operation(method: Method, name: &str, params: &Params) -> Result<Ope
 fn required_of_unsupported(name: &str, params: &Params) -> Result<(), HdfsError> {
     let needed: &[&str] = match name {
         "CREATESYMLINK" => &["destination"],
-        "GETXATTRS" => &["encoding"],
-        "SETXATTR" => &["xattr.name", "flag"],
-        "REMOVEXATTR" => &["xattr.name"],
-        "MODIFYACLENTRIES" | "SETACL" | "REMOVEACLENTRIES" => &["aclspec"],
         "RENEWDELEGATIONTOKEN" | "CANCELDELEGATIONTOKEN" => &["token"],
         "RENAMESNAPSHOT" => &["oldsnapshotname", "snapshotname"],
         "DELETESNAPSHOT" => &["snapshotname"],

@@ -1,6 +1,6 @@
 //! What a client can ask over HTTP, after parsing.
 
-use surus_types::{FsAction, FsPermission};
+use surus_types::{AclEntry, FsAction, FsPermission, XAttr, XAttrCodec};
 
 /// Which daemon parses: the texts of errors and the set of operations differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,6 +136,32 @@ pub enum Operation {
     },
     Delete {
         recursive: bool,
+    },
+    GetAclStatus,
+    ModifyAclEntries {
+        entries: Vec<AclEntry>,
+    },
+    RemoveAclEntries {
+        entries: Vec<AclEntry>,
+    },
+    RemoveDefaultAcl,
+    RemoveAcl,
+    SetAcl {
+        entries: Vec<AclEntry>,
+    },
+    /// Without values; empty: all.
+    GetXAttrs {
+        names: Vec<XAttr>,
+        codec: XAttrCodec,
+    },
+    ListXAttrs,
+    SetXAttr {
+        xattr: XAttr,
+        /// Bits of `XAttrSetFlagProto`: CREATE 1, REPLACE 2.
+        flags: u32,
+    },
+    RemoveXAttr {
+        xattr: XAttr,
     },
     /// An operation that Hadoop has and Surus has not; the name as Hadoop writes it.
     Unsupported(&'static str),

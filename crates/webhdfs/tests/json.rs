@@ -1,8 +1,9 @@
 //! JSON as Hadoop 3.5.0 wrote it: same keys, same order, same escapes.
 
+use surus_types::acl::parse_acl_spec;
 use surus_types::{
     AdminState, Block, BlockId, ContentSummary, DatanodeId, DatanodeStats, ExceptionClass, FileStatus, FileType,
-    FsPermission, GenerationStamp, HdfsError, InodeId, LocatedBlock, LocatedBlocks, Replica, StorageType,
+    FsPermission, GenerationStamp, HdfsError, InodeId, LocatedBlock, LocatedBlocks, Replica, StorageType, XAttrCodec,
 };
 use surus_webhdfs::json::{self, Listing};
 
@@ -179,4 +180,23 @@ fn block_locations() {
     let text = show(|out| json::located_blocks(out, "BP-1", &head, &blocks));
     assert!(text.starts_with("{\"LocatedBlocks\":{\"fileLength\":7,\"isLastBlockComplete\":true,\"isUnderConstruction\":false,\"lastLocatedBlock\":{\"block\":{\"blockId\":1073741825,\"blockPoolId\":\"BP-1\""), "{text}");
     assert_eq!(text.matches('{').count(), text.matches('}').count());
+}
+
+#[test]
+fn acls_and_extended_attributes() {
+    let entries = parse_acl_spec("user:b:r-x,default:group::rw-", true).unwrap();
+    assert_eq!(
+        show(|out| json::acl_status(out, "root", "g", FsPermission(0o1755), entries.into_iter())),
+        "{\"AclStatus\":{\"entries\":[\"user:b:r-x\",\"default:group::rw-\"],\"group\":\"g\",\"owner\":\"root\",\
+         \"permission\":\"1755\",\"stickyBit\":true}}"
+    );
+    let xattrs = [("user.a".to_string(), &b"v"[..]), ("user.b".to_string(), &b""[..])];
+    assert_eq!(
+        show(|out| json::xattrs(out, XAttrCodec::Text, xattrs.clone().into_iter())),
+        "{\"XAttrs\":[{\"name\":\"user.a\",\"value\":\"\\\"v\\\"\"},{\"name\":\"user.b\",\"value\":null}]}"
+    );
+    assert_eq!(
+        show(|out| json::xattr_names(out, xattrs.into_iter().map(|x| x.0))),
+        "{\"XAttrNames\":\"[\\\"user.a\\\",\\\"user.b\\\"]\"}"
+    );
 }

@@ -1,6 +1,6 @@
 //! Rows recorded from Hadoop 3.5.0 (`errors-3.5.0.tsv`: case, via, call, status, class, message), and paths with odd names.
 
-use surus_types::FsPermission;
+use surus_types::{AclEntry, AclEntryKind, FsPermission, XAttr, XAttrCodec};
 use surus_webhdfs::{Create, CreateFlags, Method, Operation, RenameOptions, Request, Side, location, parse};
 
 fn call(side: Side, call: &str) -> Result<Request, surus_types::HdfsError> {
@@ -114,7 +114,17 @@ fn defaults() {
     }
     let overwrite = RenameOptions { overwrite: true, to_trash: false };
     assert_eq!(put("op=RENAME&destination=/b&renameoptions=OVERWRITE"), rename(Some(overwrite)));
-    assert_eq!(put("op=SETXATTR&xattr.name=user.a&flag=CREATE"), Operation::Unsupported("SETXATTR"));
+    let xattr = XAttr { namespace: 0, name: "a".into(), value: None };
+    let set = |xattr, flags| Operation::SetXAttr { xattr, flags };
+    assert_eq!(put("op=SETXATTR&xattr.name=user.a&flag=CREATE"), set(xattr.clone(), 1));
+    let valued = XAttr { value: Some(vec![1, 255]), ..xattr.clone() };
+    assert_eq!(put("op=SETXATTR&xattr.name=User.a&xattr.value=0x01ff&flag=CREATE,REPLACE"), set(valued, 3));
+    let entries = vec![AclEntry { is_default: true, kind: AclEntryKind::User, name: Some("b".into()), permission: 5 }];
+    assert_eq!(put("op=MODIFYACLENTRIES&aclspec=default:user:b:r-x"), Operation::ModifyAclEntries { entries });
+    assert_eq!(
+        get("op=GETXATTRS&xattr.name=user.a&xattr.name=&encoding=HEX"),
+        Operation::GetXAttrs { names: vec![xattr], codec: XAttrCodec::Hex }
+    );
 }
 
 proptest::proptest! {

@@ -1,5 +1,6 @@
 //! The HTTP server of the NameNode: WebHDFS, `/jmx`, status pages.
 
+mod attributes;
 mod beans;
 mod features;
 mod jmx;

@@ -1,6 +1,6 @@
 //! WebHDFS: the same operations as the RPC door, as JSON. Source: `NamenodeWebHdfsMethods.java`, Hadoop 3.5.0.
 
-use super::{answer, features, redirect, set};
+use super::{answer, attributes, features, redirect, set};
 use crate::audit;
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
@@ -127,7 +127,10 @@ fn log(core: &Core, caller: &Caller, request: &Request, allowed: bool) {
         Operation::SetPermission { .. } => ("setPermission", true),
         Operation::SetTimes { .. } => ("setTimes", true),
         Operation::Truncate { .. } => ("truncate", true),
-        _ => return,
+        other => match attributes::audited(other) {
+            Some(line) => line,
+            None => return,
+        },
     };
     let dst =
         if let Operation::Rename { destination, .. } = &request.operation { Some(destination.as_str()) } else { None };
@@ -220,10 +223,11 @@ fn read(core: &Core, call: &Call<'_>, request: &Request) -> Result<Answer, HdfsE
             let is_old = matches!(request.operation, Operation::GetBlockLocations { .. });
             return located(core, &namespace, &env, &asked, is_old);
         }
-        other => match features::read(&namespace, &env, src, other) {
-            Some(result) => return result.map(Answer::Json),
-            None => return Err(not_here(other)),
-        },
+        other => {
+            let result =
+                features::read(&namespace, &env, src, other).or_else(|| attributes::read(&namespace, &env, src, other));
+            return result.unwrap_or_else(|| Err(not_here(other))).map(Answer::Json);
+        }
     }
     Ok(Answer::Json(out))
 }
@@ -442,6 +446,9 @@ fn write(core: &Core, call: &Call<'_>, request: &Request) -> Outcome {
             let result = core.write(call, What("Cannot delete ", src), &operation, |_, deleted| value = *deleted);
             boolean(result, value)
         }
-        other => Err(not_here(other)),
+        other => match attributes::write(core, call, src, other) {
+            Some(result) => nothing(result),
+            None => Err(not_here(other)),
+        },
     }
 }
