@@ -5,7 +5,7 @@ use crate::Namespace;
 use crate::edit_op::AclEntryKind;
 use crate::plan::Env;
 use crate::resolve::Resolved;
-use crate::tree::{InodeHandle, InodeView};
+use crate::tree::{CURRENT, InodeHandle, InodeView};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -54,16 +54,20 @@ impl Namespace {
         if let Some(action) = wanted.ancestor
             && !path.is_root()
         {
-            self.check_access(env, path.ancestor, action)?;
+            self.check_view_access(env, self.shown(path, path.ancestor), action)?;
         }
         if let (Some(action), Some(parent)) = (wanted.parent, parent) {
-            self.check_access(env, parent, action)?;
+            self.check_view_access(env, self.shown(path, parent), action)?;
         }
         let Some(last) = path.last else { return Ok(()) };
         if let Some(action) = wanted.access {
-            self.check_access(env, last, action)?;
+            self.check_view_access(env, self.shown(path, last), action)?;
         }
-        if let Some(action) = wanted.subtree {
+        if let Some(action) = wanted.subtree
+            && path.snapshot != CURRENT
+        {
+            self.check_past_subtree(env, self.shown(path, last), action)?;
+        } else if let Some(action) = wanted.subtree {
             self.check_subtree(env, last, action, wanted)?;
         }
         if wanted.owner {
@@ -101,11 +105,33 @@ impl Namespace {
     /// # Errors
     /// `AccessControlException` with the denial text.
     pub fn check_access(&self, env: &Env<'_>, handle: InodeHandle, action: FsAction) -> Result<(), HdfsError> {
-        if self.is_checked(env) { self.check_inode(env, handle, action) } else { Ok(()) }
+        self.check_view_access(env, self.tree.inode(handle), action)
     }
 
-    fn check_inode(&self, env: &Env<'_>, handle: InodeHandle, action: FsAction) -> Result<(), HdfsError> {
-        let inode = self.tree.inode(handle);
+    /// Whether the caller may do `action` with one inode, as it is or as it was.
+    ///
+    /// # Errors
+    /// `AccessControlException` with the denial text.
+    pub fn check_view_access(&self, env: &Env<'_>, inode: InodeView<'_>, action: FsAction) -> Result<(), HdfsError> {
+        if self.is_checked(env) { self.check_inode(env, inode, action) } else { Ok(()) }
+    }
+
+    /// Every directory of a subtree in a snapshot.
+    fn check_past_subtree(&self, env: &Env<'_>, top: InodeView<'_>, action: FsAction) -> Result<(), HdfsError> {
+        let mut open = alloc::vec![top.handle()];
+        while let Some(handle) = open.pop() {
+            let inode = self.tree.inode_at(handle, top.snapshot());
+            if inode.is_directory() {
+                self.check_view_access(env, inode, action)?;
+                let from = open.len();
+                open.extend(self.tree.children_at(handle, top.snapshot(), b"").map(|(_, child)| child));
+                open[from..].reverse();
+            }
+        }
+        Ok(())
+    }
+
+    fn check_inode(&self, env: &Env<'_>, inode: InodeView<'_>, action: FsAction) -> Result<(), HdfsError> {
         if has_permission(env, &inode, action) {
             return Ok(());
         }
@@ -142,7 +168,7 @@ impl Namespace {
             at = self.tree.inode(handle).parent();
         }
         for handle in ancestors.into_iter().rev() {
-            self.check_inode(env, handle, FsAction::EXECUTE)?;
+            self.check_inode(env, self.tree.inode(handle), FsAction::EXECUTE)?;
         }
         self.check_owner(env, last, &path.path)
     }
@@ -218,7 +244,7 @@ impl Namespace {
 
     /// `"/path":owner:group:drwxr-xr-x`: the path of one inode, usually with its own attributes.
     fn describe(&self, inode: InodeView<'_>, shown: InodeView<'_>) -> String {
-        let path = self.tree.path_of(inode.handle()).unwrap_or_else(|| "?".to_string());
+        let path = self.tree.path_at(inode.handle(), inode.snapshot()).unwrap_or_else(|| "?".to_string());
         let kind = if shown.is_directory() { 'd' } else { '-' };
         format!("\"{path}\":{}:{}:{kind}{}", shown.user(), shown.group(), shown.permission())
     }

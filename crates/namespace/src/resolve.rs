@@ -3,7 +3,7 @@
 
 use crate::Namespace;
 use crate::plan::Env;
-use crate::tree::{InodeHandle, InodeKind};
+use crate::tree::{CURRENT, InodeHandle, InodeKind, InodeView, SnapshotId};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -48,6 +48,10 @@ pub struct Resolved<'a> {
     pub missing: usize,
     /// The path lies in `.snapshot`.
     pub is_snapshot: bool,
+    /// The snapshot that the path leads into; else [`CURRENT`].
+    pub snapshot: SnapshotId,
+    /// The path ends with `.snapshot`: of this directory.
+    pub dot_snapshot: Option<InodeHandle>,
     /// The path was given below `/.reserved/raw`.
     pub is_raw: bool,
 }
@@ -82,6 +86,16 @@ struct Walk {
     last: Option<InodeHandle>,
     ancestor: InodeHandle,
     missing: usize,
+    is_snapshot: bool,
+    snapshot: SnapshotId,
+    dot_snapshot: Option<InodeHandle>,
+}
+
+impl Walk {
+    fn resolved(self, path: Cow<'_, str>, is_raw: bool) -> Resolved<'_> {
+        let Walk { last, ancestor, missing, is_snapshot, snapshot, dot_snapshot } = self;
+        Resolved { path, last, ancestor, missing, is_snapshot, snapshot, dot_snapshot, is_raw }
+    }
 }
 
 impl Namespace {
@@ -118,24 +132,21 @@ impl Namespace {
         if is_raw && !op.is_read() && self.config.permissions_enabled {
             self.check_superuser(env, operation)?;
         }
-        let is_snapshot = path == "/.snapshot" || path.starts_with("/.snapshot/");
         let walk = self.walk(env, &path, op)?;
-        if is_snapshot && !op.is_read() {
+        if walk.is_snapshot && !op.is_read() {
             return Err(HdfsError::new(
                 ExceptionClass::SnapshotAccessControl,
                 "Modification on a read-only snapshot is disallowed",
             ));
         }
-        let Walk { last, ancestor, missing } = walk;
-        Ok(Resolved { path, last, ancestor, missing, is_snapshot, is_raw })
+        Ok(walk.resolved(path, is_raw))
     }
 
     /// Resolves without the permission to walk: for calls of the NameNode itself.
     pub fn resolve_unchecked<'a>(&self, src: &'a str) -> Option<Resolved<'a>> {
         let path = self.resolve_reserved(src).ok()?;
-        let walk = self.walk_with(&path, |_, _| Ok(())).ok()?;
-        let Walk { last, ancestor, missing } = walk;
-        Some(Resolved { path, last, ancestor, missing, is_snapshot: false, is_raw: false })
+        let walk = self.walk_with(&path, |_, _, _| Ok(())).ok()?;
+        Some(walk.resolved(path, false))
     }
 
     /// An existing file or directory.
@@ -161,10 +172,12 @@ impl Namespace {
 
     fn walk(&self, env: &Env<'_>, path: &str, op: DirOp) -> Result<Walk, HdfsError> {
         let checked = self.is_checked(env);
-        self.walk_with(path, |handle, end| {
+        self.walk_with(path, |handle, snapshot, end| {
             let view = self.tree.inode(handle);
             match view.kind() {
-                InodeKind::Directory if checked => self.check_access(env, handle, FsAction::EXECUTE),
+                InodeKind::Directory if checked => {
+                    self.check_view_access(env, self.tree.inode_at(handle, snapshot), FsAction::EXECUTE)
+                }
                 InodeKind::Directory => Ok(()),
                 InodeKind::File => {
                     let class =
@@ -182,29 +195,53 @@ impl Namespace {
     fn walk_with(
         &self,
         path: &str,
-        mut visit: impl FnMut(InodeHandle, usize) -> Result<(), HdfsError>,
+        mut visit: impl FnMut(InodeHandle, SnapshotId, usize) -> Result<(), HdfsError>,
     ) -> Result<Walk, HdfsError> {
-        let mut ancestor = InodeHandle::ROOT;
-        let mut at = Some(InodeHandle::ROOT);
-        let mut missing = 0;
+        let mut walk = Walk {
+            last: Some(InodeHandle::ROOT),
+            ancestor: InodeHandle::ROOT,
+            missing: 0,
+            is_snapshot: false,
+            snapshot: CURRENT,
+            dot_snapshot: None,
+        };
         let mut end = 0;
         for component in path.split('/').skip(1) {
             if component.is_empty() {
                 end += 1;
                 continue;
             }
-            match at {
+            if let Some(root) = walk.dot_snapshot.take() {
+                let snapshot = self.tree.inode(root).snapshot_named(component.as_bytes());
+                walk.snapshot = snapshot.map_or(CURRENT, |s| s.id);
+                walk.last = snapshot.map(|_| root);
+                walk.missing = usize::from(snapshot.is_none());
+                end += 1 + component.len();
+                continue;
+            }
+            match walk.last {
                 Some(directory) => {
-                    visit(directory, end)?;
-                    ancestor = directory;
-                    at = self.tree.child(directory, component.as_bytes());
-                    missing = usize::from(at.is_none());
+                    visit(directory, walk.snapshot, end)?;
+                    walk.ancestor = directory;
+                    if component == ".snapshot" && !walk.is_snapshot && self.tree.inode(directory).is_snapshottable() {
+                        walk.is_snapshot = true;
+                        walk.dot_snapshot = Some(directory);
+                        walk.last = None;
+                    } else {
+                        walk.last = self.tree.child_at(directory, component.as_bytes(), walk.snapshot);
+                    }
+                    walk.missing = usize::from(walk.last.is_none());
                 }
-                None => missing += 1,
+                None => walk.missing += 1,
             }
             end += 1 + component.len();
         }
-        Ok(Walk { last: at, ancestor, missing })
+        Ok(walk)
+    }
+
+    /// The inode of the whole path, as the path shows it: in a snapshot, as it was then.
+    pub fn shown(&self, path: &Resolved<'_>, handle: InodeHandle) -> InodeView<'_> {
+        self.tree.inode_at(handle, path.snapshot)
     }
 
     /// Takes `/.reserved/.inodes/ID` and `/.reserved/raw` prefixes off, and slashes that say nothing.

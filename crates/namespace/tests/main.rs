@@ -13,3 +13,4 @@ mod model_attributes;
 mod random_cluster;
 mod safe_mode;
 mod scripts;
+mod snapshots;

@@ -23,7 +23,7 @@ impl Namespace {
     pub fn get_acl_status(&self, env: &Env<'_>, src: &str) -> Result<AclStatus<'_>, HdfsError> {
         self.check_acls_enabled()?;
         let path = self.resolve(env, src, DirOp::Read)?;
-        let inode = self.tree.inode(self.existing(&path, "cannot find ")?);
+        let inode = self.shown(&path, self.existing(&path, "cannot find ")?);
         let (owner, group) = (inode.user(), inode.group());
         Ok(AclStatus { owner, group, permission: inode.permission(), entries: inode.acl() })
     }

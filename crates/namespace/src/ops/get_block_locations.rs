@@ -7,7 +7,7 @@ use crate::blocks::{BlockHandle, Random, StorageHandle};
 use crate::edit_op::EditOp;
 use crate::plan::Env;
 use crate::resolve::DirOp;
-use crate::tree::InodeHandle;
+use crate::tree::{CURRENT, InodeView};
 use alloc::format;
 use alloc::vec::Vec;
 use surus_types::{AdminState, ExceptionClass, FileStatus, FsAction, HdfsError, LocatedBlock, LocatedBlocks, Replica};
@@ -54,7 +54,7 @@ impl Namespace {
         &self,
         env: &Env<'_>,
         request: &GetBlockLocations<'_>,
-    ) -> Result<(InodeHandle, Option<EditOp>), HdfsError> {
+    ) -> Result<(InodeView<'_>, Option<EditOp>), HdfsError> {
         let src = request.src;
         for (value, what) in [(request.offset, "offset"), (request.length, "length")] {
             if value < 0 {
@@ -63,27 +63,32 @@ impl Namespace {
             }
         }
         let path = self.resolve(env, src, DirOp::Read)?;
-        let file = self.existing_file(&path)?;
-        self.check_unreadable_by_superuser(env, file)?;
+        let inode = self.shown(&path, self.existing_file(&path)?);
+        self.check_unreadable_by_superuser(env, inode.handle())?;
         self.check_path_access(env, &path, FsAction::READ)?;
         let (offset, length) = (request.offset as u64, request.length as u64);
-        if self.blocks.safe_mode.is_on() && self.range(file, offset, length).any(|(b, _)| self.is_without_replica(b)) {
+        if self.blocks.safe_mode.is_on() && self.range(inode, offset, length).any(|(b, _)| self.is_without_replica(b)) {
             return Err(self.safe_mode_error(env, format_args!("Zero blocklocations for {src}")));
         }
-        let inode = self.tree.inode(file);
         let precision = self.blocks.config.access_time_precision_ms;
-        let old = precision > 0 && env.now_ms > inode.access_time().saturating_add(precision);
+        let old = precision > 0 && !path.is_snapshot && env.now_ms > inode.access_time().saturating_add(precision);
         let op = (old && !self.blocks.safe_mode.is_on()).then(|| EditOp::Times {
             path: path.path.as_ref().into(),
             mtime: -1,
             atime: env.now_ms,
         });
-        Ok((file, op))
+        Ok((inode, op))
     }
 
     /// What the answer says before its blocks.
-    pub fn block_locations_header(&self, file: InodeHandle) -> LocatedBlocks {
-        let inode = self.tree.inode(file);
+    pub fn block_locations_header(&self, inode: InodeView<'_>) -> LocatedBlocks {
+        if inode.snapshot() != CURRENT {
+            return LocatedBlocks {
+                file_length: inode.length(),
+                under_construction: false,
+                last_block_complete: !inode.blocks().is_empty(),
+            };
+        }
         let last = inode.blocks().last().map(|b| self.blocks.info(*b));
         let open_bytes = last.filter(|i| !i.state.is_complete()).map_or(0, |i| i.block.num_bytes);
         LocatedBlocks {
@@ -105,14 +110,14 @@ impl Namespace {
         visit: &mut dyn FnMut(BlockLocationsPart<'_>),
     ) -> Result<(), HdfsError> {
         let path = self.resolve_for_status(env, src, DirOp::Read)?;
-        let Some(handle) = path.and_then(|path| path.last) else {
+        let shown = path.and_then(|path| Some(self.shown(&path, path.last?)));
+        let Some(inode) = shown else {
             visit_status(None);
             return Ok(());
         };
-        let inode = self.tree.inode(handle);
         visit_status(Some(inode.status(b"")));
         if inode.is_file() {
-            self.lend_block_locations(env, handle, 0, u64::MAX, visit);
+            self.lend_block_locations(env, inode, 0, u64::MAX, visit);
         }
         Ok(())
     }
@@ -121,31 +126,38 @@ impl Namespace {
     pub fn lend_block_locations(
         &self,
         env: &Env<'_>,
-        file: InodeHandle,
+        inode: InodeView<'_>,
         offset: u64,
         length: u64,
         visit: &mut dyn FnMut(BlockLocationsPart<'_>),
     ) {
-        let inode = self.tree.inode(file);
         let mut random = Random::new(env.random);
-        let last = inode.blocks().last().copied();
-        let last_info = last.map(|b| self.blocks.info(b));
-        visit(BlockLocationsPart::Header(self.block_locations_header(file)));
+        visit(BlockLocationsPart::Header(self.block_locations_header(inode)));
         let mut scratch = Scratch::default();
-        for (block, offset) in self.range(file, offset, length) {
+        for (block, offset) in self.range(inode, offset, length) {
             self.lend_block(env, block, offset, &mut random, &mut scratch, |b| visit(BlockLocationsPart::Block(b)));
         }
-        if let (Some(last), Some(info)) = (last, last_info) {
-            let offset = inode.length() - info.block.num_bytes;
+        if let Some((last, offset)) = self.last_block(inode) {
             self.lend_block(env, last, offset, &mut random, &mut scratch, |b| visit(BlockLocationsPart::LastBlock(b)));
         }
     }
 
     /// The blocks that overlap a range, with their offsets: at least one if the range starts inside the file.
-    fn range(&self, file: InodeHandle, offset: u64, length: u64) -> impl Iterator<Item = (BlockHandle, u64)> + '_ {
-        let end = offset.saturating_add(length);
+    fn range<'a>(
+        &'a self,
+        inode: InodeView<'a>,
+        offset: u64,
+        length: u64,
+    ) -> impl Iterator<Item = (BlockHandle, u64)> + 'a {
+        let mut end = offset.saturating_add(length);
+        if inode.snapshot() != CURRENT {
+            // Blocks may have grown since, and others may have come.
+            end = end.min(inode.length());
+        }
         let mut position = 0;
-        let with_offsets = self.tree.inode(file).blocks().iter().map(move |handle| {
+        let is_empty = inode.snapshot() != CURRENT && offset >= inode.length();
+        let blocks = if is_empty { &[][..] } else { inode.blocks() };
+        let with_offsets = blocks.iter().map(move |handle| {
             let start = position;
             position += self.blocks.block(*handle).num_bytes;
             (*handle, start, position)
@@ -155,6 +167,23 @@ impl Namespace {
             .skip_while(move |(_, _, block_end)| *block_end <= offset)
             .take_while(move |(_, start, _)| core::mem::replace(&mut first, false) || *start < end)
             .map(|(handle, start, _)| (handle, start))
+    }
+
+    /// The block that a file ends in, and its offset.
+    fn last_block(&self, inode: InodeView<'_>) -> Option<(BlockHandle, u64)> {
+        let bytes = |block: BlockHandle| self.blocks.block(block).num_bytes;
+        if inode.snapshot() == CURRENT {
+            let last = *inode.blocks().last()?;
+            return Some((last, inode.length() - bytes(last)));
+        }
+        let mut position = 0;
+        for &block in inode.blocks() {
+            if position + bytes(block) >= inode.length() {
+                return Some((block, position));
+            }
+            position += bytes(block);
+        }
+        None
     }
 
     fn lend_block(

@@ -48,8 +48,11 @@ impl Namespace {
         if src == "/.reserved" {
             return Ok(visit(Some(reserved_status(b"", 0o1770, ""))));
         }
+        if path.dot_snapshot.is_some() {
+            return Ok(visit(Some(dot_snapshot_status())));
+        }
         Ok(match path.last {
-            Some(handle) => visit(Some(self.tree.inode(handle).status(b""))),
+            Some(handle) => visit(Some(self.shown(&path, handle).status(b""))),
             None => visit(None),
         })
     }
@@ -67,6 +70,11 @@ impl Namespace {
             Err(e) => Err(e),
         }
     }
+}
+
+/// What `.snapshot` of a snapshottable directory looks like. Source: `FSDirectory.DOT_SNAPSHOT_DIR_STATUS`, Hadoop 3.5.0.
+pub(super) fn dot_snapshot_status() -> FileStatus<'static> {
+    reserved_status(b"", 0o777, "")
 }
 
 /// What the virtual directories below `/.reserved` look like.

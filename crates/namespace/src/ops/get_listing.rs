@@ -5,7 +5,7 @@ use crate::Namespace;
 use crate::ops::get_file_info::reserved_status;
 use crate::plan::Env;
 use crate::resolve::DirOp;
-use crate::tree::{InodeHandle, InodeView, compare_names};
+use crate::tree::{CURRENT, InodeHandle, InodeView, compare_names};
 use alloc::format;
 use core::cmp::Ordering;
 use surus_types::{ExceptionClass, FileStatus, FsAction, HdfsError, InodeId};
@@ -50,6 +50,9 @@ impl Namespace {
         let cookie = self.start_after_name(start_after)?;
         let start_after = cookie.unwrap_or(start_after);
         let is_directory = path.last.is_some_and(|last| self.tree.inode(last).is_directory());
+        if let Some(root) = path.dot_snapshot {
+            return Ok(Some(self.list_snapshots(root, start_after, limit, visit)));
+        }
         if is_directory {
             self.check_path_access(env, &path, FsAction::READ_EXECUTE)?;
         }
@@ -64,10 +67,13 @@ impl Namespace {
             ));
         }
         let Some(last) = path.last else { return Ok(None) };
-        let inode = self.tree.inode(last);
+        let inode = self.shown(&path, last);
         if !is_directory {
             visit(ListingEntry { status: inode.status(b""), inode: Some(inode) });
             return Ok(Some(ListingEnd { remaining: 0 }));
+        }
+        if path.snapshot != CURRENT {
+            return Ok(Some(self.list_past(inode, start_after, need_location, limit, visit)));
         }
         let remaining = self.list_directory(inode, start_after, need_location, limit, visit);
         Ok(Some(ListingEnd { remaining }))
@@ -95,6 +101,55 @@ impl Namespace {
             }
         }
         children.remaining()
+    }
+
+    /// The snapshots of a directory, each as a directory.
+    fn list_snapshots(
+        &self,
+        root: InodeHandle,
+        start_after: &[u8],
+        limit: u32,
+        mut visit: impl FnMut(ListingEntry<'_>) -> bool,
+    ) -> ListingEnd {
+        let snapshots = self.tree.inode(root).snapshottable().map_or(&[][..], |s| &s.snapshots);
+        let first = match start_after {
+            b"" => 0,
+            _ => snapshots.partition_point(|s| compare_names(s.name.as_bytes(), start_after).is_le()),
+        };
+        let mut lent = 0;
+        for snapshot in &snapshots[first..snapshots.len().min(first + limit as usize)] {
+            let inode = self.tree.inode_at(root, snapshot.id);
+            lent += 1;
+            if !visit(ListingEntry { status: inode.status(snapshot.name.as_bytes()), inode: Some(inode) }) {
+                break;
+            }
+        }
+        ListingEnd { remaining: (snapshots.len() - first - lent) as u32 }
+    }
+
+    /// A page of a directory in a snapshot.
+    fn list_past(
+        &self,
+        directory: InodeView<'_>,
+        start_after: &[u8],
+        need_location: bool,
+        limit: u32,
+        mut visit: impl FnMut(ListingEntry<'_>) -> bool,
+    ) -> ListingEnd {
+        let mut children = self.tree.children_at(directory.handle(), directory.snapshot(), start_after);
+        let mut locations = 0u64;
+        for _ in 0..limit {
+            let Some((name, child)) = children.next() else { break };
+            let inode = self.tree.inode_at(child, directory.snapshot());
+            let go_on = visit(ListingEntry { status: inode.status(name), inode: Some(inode) });
+            if need_location && inode.is_file() {
+                locations += inode.blocks().len() as u64 * u64::from(inode.replication().max(1));
+            }
+            if !go_on || locations >= u64::from(limit) {
+                break;
+            }
+        }
+        ListingEnd { remaining: children.remaining() }
     }
 
     /// The name a cookie of the form `/.reserved/.inodes/ID` stands for.

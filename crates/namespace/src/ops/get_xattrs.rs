@@ -40,7 +40,7 @@ impl Namespace {
         self.check_xattrs_enabled()?;
         let path = self.resolve(env, src, DirOp::Read)?;
         self.check_path_access(env, &path, FsAction::READ)?;
-        let inode = self.tree.inode(self.existing(&path, "cannot find ")?);
+        let inode = self.shown(&path, self.existing(&path, "cannot find ")?);
         let is_raw = is_reserved_raw(src);
         Ok(inode
             .xattrs()

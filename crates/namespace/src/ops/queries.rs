@@ -28,14 +28,14 @@ impl Namespace {
     /// `FileNotFoundException`, for a directory too.
     pub fn get_preferred_block_size(&self, env: &Env<'_>, src: &str) -> Result<u64, HdfsError> {
         let path = self.resolve(env, src, DirOp::ReadLink)?;
-        Ok(self.tree.inode(self.existing_file(&path)?).preferred_block_size())
+        Ok(self.shown(&path, self.existing_file(&path)?).preferred_block_size())
     }
 
     /// # Errors
     /// `FileNotFoundException`, for a directory too.
     pub fn is_file_closed(&self, env: &Env<'_>, src: &str) -> Result<bool, HdfsError> {
         let path = self.resolve(env, src, DirOp::Read)?;
-        Ok(!self.tree.inode(self.existing_file(&path)?).is_under_construction())
+        Ok(!self.shown(&path, self.existing_file(&path)?).is_under_construction())
     }
 
     /// The target of a symlink.

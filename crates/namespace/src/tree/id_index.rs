@@ -27,6 +27,10 @@ fn hash(id: u64) -> u64 {
 }
 
 impl IdIndex {
+    pub(super) fn len(&self) -> usize {
+        self.shards.iter().map(HashTable::len).sum()
+    }
+
     pub(super) fn find(&self, id: u64, inodes: &Paged<InodeRecord>) -> Option<InodeHandle> {
         self.shards[Self::shard(id)].find(hash(id), |&at| inodes.get(at).id == id).map(|&at| InodeHandle(at))
     }

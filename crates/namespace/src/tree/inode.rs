@@ -154,6 +154,10 @@ impl<'a> InodeView<'a> {
     pub fn handle(self) -> InodeHandle {
         self.handle
     }
+    /// The snapshot it is seen in; [`CURRENT`]: as it is now.
+    pub fn snapshot(self) -> SnapshotId {
+        self.snapshot
+    }
     pub fn id(self) -> InodeId {
         InodeId(self.record.id)
     }

@@ -126,6 +126,11 @@ impl Tree {
         self.tables.clone()
     }
 
+    /// Inodes that are not freed, reachable or not.
+    pub fn num_live_inodes(&self) -> usize {
+        self.by_id.len()
+    }
+
     /// The inode with this id, whether or not it is attached.
     pub fn get(&self, id: InodeId) -> Option<InodeHandle> {
         self.by_id.find(id.0, &self.tables.inodes)

@@ -16,7 +16,7 @@ use surus_namespace::ops::pipeline::{GetAdditionalDatanode, UpdateBlockForPipeli
 use surus_namespace::ops::recover_lease::RecoverLease;
 use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::truncate::Truncate;
-use surus_namespace::{DirOp, Env, InodeHandle, Namespace};
+use surus_namespace::{DirOp, Env, InodeView, Namespace};
 use surus_proto::hadoop::hdfs::{
     AbandonBlockRequestProto, AbandonBlockResponseProto, AddBlockRequestProto, AppendRequestProto,
     CompleteRequestProto, CompleteResponseProto, CreateRequestProto, DatanodeIdProto, DatanodeInfoProto,
@@ -214,7 +214,7 @@ fn put_locations(
     core: &Core,
     namespace: &Namespace,
     env: &Env<'_>,
-    file: InodeHandle,
+    file: InodeView<'_>,
     asked: &GetBlockLocations<'_>,
     out: &mut Vec<u8>,
 ) {
@@ -239,15 +239,15 @@ pub(super) fn get_located_file_info(core: &Core, call: &Call<'_>, out: &mut Vec<
     let (env, namespace) = (core.env(call), core.namespace.read());
     let path = namespace.resolve(&env, request.src(), DirOp::Read)?;
     let Some(handle) = path.last else { return Ok(()) };
-    let inode = namespace.tree.inode(handle);
+    let inode = namespace.shown(&path, handle);
     if !inode.is_file() {
         put_file_status(out, 1, &inode.status(b""));
         return Ok(());
     }
     namespace.check_path_access(&env, &path, FsAction::READ)?;
-    let header = namespace.block_locations_header(handle);
+    let header = namespace.block_locations_header(inode);
     encode::put_located_file_status(out, 1, &inode.status(b""), &header, &core.id.block_pool_id, |encoder| {
-        namespace.lend_block_locations(&env, handle, 0, u64::MAX, &mut |part| put_part(encoder, part));
+        namespace.lend_block_locations(&env, inode, 0, u64::MAX, &mut |part| put_part(encoder, part));
     });
     Ok(())
 }
@@ -257,7 +257,8 @@ impl Core {
     /// file may have gone since; nobody waits for it to be durable, as in Hadoop.
     pub fn set_access_time(&self, env: &Env<'_>, asked: &GetBlockLocations<'_>) {
         let mut namespace = self.namespace.write();
-        if let Ok((_, Some(op))) = namespace.check_block_locations(env, asked) {
+        let op = namespace.check_block_locations(env, asked).ok().and_then(|(_, op)| op);
+        if let Some(op) = op {
             self.commit(&mut namespace, &[op], &[]);
         }
     }

@@ -31,8 +31,7 @@ pub(super) fn get_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Re
         let end = namespace.get_listing(&env, &request.src, &request.start_after, located, limit, |entry| {
             match entry.inode.filter(|inode| located && inode.is_file()) {
                 None => listing.entry(&entry.status),
-                Some(inode) => {
-                    let file = inode.handle();
+                Some(file) => {
                     let header = namespace.block_locations_header(file);
                     listing.located_entry(&entry.status, &header, pool_id, |encoder| {
                         namespace.lend_block_locations(&env, file, 0, u64::MAX, &mut |part| put_part(encoder, part));

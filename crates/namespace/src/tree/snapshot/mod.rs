@@ -238,6 +238,11 @@ impl Tables {
         self.snapshots.general.live.iter().map(|(&id, &root)| (id, root))
     }
 
+    /// Inodes with snapshot state.
+    pub fn num_snapshot_states(&self) -> usize {
+        self.snapshots.pages.iter().flat_map(|page| page.iter()).flatten().count()
+    }
+
     /// The number the next snapshot gets.
     pub fn snapshot_counter(&self) -> SnapshotId {
         self.snapshots.general.counter

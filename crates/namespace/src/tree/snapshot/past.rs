@@ -6,6 +6,7 @@ use crate::tree::children::{ChildIter, compare_names};
 use crate::tree::handles::InodeHandle;
 use crate::tree::inode::InodeView;
 use crate::tree::tables::Tables;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -100,22 +101,49 @@ impl Tables {
         diff.and_then(Diff::file).map_or_else(|| self.inode(file).length(), |diff| diff.length)
     }
 
-    /// Every directory that held `inode` as a child in `snapshot`: the one it is in now, or the one whose list of deleted
-    /// children has it; with its name there.
-    pub(super) fn parent_at(&self, inode: InodeHandle, snapshot: SnapshotId) -> Option<(InodeHandle, &[u8])> {
-        let view = self.inode(inode);
-        if let Some(parent) = view.parent()
-            && self.child_at(parent, view.name(), snapshot) == Some(inode)
-        {
-            return Some((parent, view.name()));
+    /// Where a snapshot shows an inode, or where it is now; `None`: nowhere.
+    pub fn path_at(&self, inode: InodeHandle, snapshot: SnapshotId) -> Option<String> {
+        if snapshot == CURRENT {
+            return self.path_of(inode);
         }
-        self.snapshot_state(inode)?.holders.iter().find_map(|&holder| {
-            let state = self.snapshot_state(holder)?;
-            let entries = state.diffs[state.first_diff(snapshot)..].iter().filter_map(Diff::directory);
-            let mut entries = entries.flat_map(|diff| &diff.deleted).filter(|entry| entry.inode == inode);
-            let found = entries.find(|entry| self.child_at(holder, &entry.name, snapshot) == Some(inode))?;
-            Some((holder, &*found.name))
-        })
+        let mut names = Vec::new();
+        let mut at = inode;
+        while at != InodeHandle::ROOT {
+            let (parent, name) = self.parent_at(at, snapshot)?;
+            names.push(String::from_utf8_lossy(name));
+            at = parent;
+        }
+        let mut path = String::new();
+        for name in names.iter().rev() {
+            path.push('/');
+            path.push_str(name);
+        }
+        if path.is_empty() {
+            path.push('/');
+        }
+        Some(path)
+    }
+
+    /// The directory that held `inode` as a child in `snapshot`, which shows it, and its name there. An inode was in one
+    /// place at a time: the first it left after the snapshot, if it was held there, else the place where it is.
+    pub(super) fn parent_at(&self, inode: InodeHandle, snapshot: SnapshotId) -> Option<(InodeHandle, &[u8])> {
+        let mut first: Option<(SnapshotId, InodeHandle, &[u8])> = None;
+        for &holder in self.snapshot_state(inode).map_or(&[][..], |state| &state.holders) {
+            let Some(state) = self.snapshot_state(holder) else { continue };
+            for diff in &state.diffs[state.first_diff(snapshot)..] {
+                if first.is_some_and(|(before, ..)| before <= diff.snapshot) {
+                    break;
+                }
+                let entries = diff.directory().map_or(&[][..], |directory| &directory.deleted);
+                if let Some(entry) = entries.iter().find(|entry| entry.inode == inode) {
+                    first = Some((diff.snapshot, holder, &entry.name));
+                }
+            }
+        }
+        match first {
+            Some((_, holder, name)) => Some((holder, name)),
+            None => self.inode(inode).parent().map(|parent| (parent, self.inode(inode).name())),
+        }
     }
 
     /// The latest snapshot that shows the inode as it is now.

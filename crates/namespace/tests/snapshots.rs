@@ -1,0 +1,522 @@
+//! Random operations with snapshots against a naive model: what a walk shows when a snapshot is taken is copied whole, and
+//! every walk of the snapshot later must show the same, until it is deleted; the live tree must be that of a namespace
+//! without snapshots; replay must equal the live state; and once all is deleted nothing is left. Failures shrink.
+
+use crate::harness::Harness;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use surus_namespace::edit_op::{AclEntry, AclEntryKind, AddClose, RenameOptions, XAttr};
+use surus_namespace::ops::concat::Concat;
+use surus_namespace::ops::delete::Delete;
+use surus_namespace::ops::get_block_locations::{BlockLocationsPart, GetBlockLocations};
+use surus_namespace::ops::mkdirs::Mkdirs;
+use surus_namespace::ops::rename::{Rename, Rename2};
+use surus_namespace::ops::set_owner::SetOwner;
+use surus_namespace::ops::set_permission::SetPermission;
+use surus_namespace::ops::set_replication::SetReplication;
+use surus_namespace::ops::set_times::SetTimes;
+use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot, DeleteSnapshot, DisallowSnapshot, RenameSnapshot};
+use surus_namespace::{EditOp, Namespace, NamespaceConfig};
+use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, RpcIds, TxId};
+
+const BLOCK: u64 = 100;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Mkdirs(String),
+    Put {
+        path: String,
+        length: u64,
+        overwrite: bool,
+    },
+    Append {
+        path: String,
+        bytes: u64,
+    },
+    /// To so many whole blocks.
+    Truncate {
+        path: String,
+        blocks: u64,
+    },
+    Concat {
+        target: String,
+        source: String,
+    },
+    Delete(String),
+    Rename {
+        src: String,
+        dst: String,
+    },
+    Rename2 {
+        src: String,
+        dst: String,
+    },
+    SetPermission {
+        path: String,
+        mode: u16,
+    },
+    SetOwner {
+        path: String,
+        user: String,
+    },
+    SetTimes {
+        path: String,
+        mtime: i64,
+    },
+    SetReplication {
+        path: String,
+        replication: u16,
+    },
+    SetAcl {
+        path: String,
+        user: String,
+    },
+    SetXAttr {
+        path: String,
+        value: u8,
+    },
+    Allow(String),
+    Disallow(String),
+    Create {
+        root: String,
+        name: String,
+    },
+    RenameSnapshot {
+        root: String,
+        old: String,
+        new: String,
+    },
+    DeleteSnapshot {
+        root: String,
+        nth: usize,
+    },
+}
+
+fn root() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["/r1", "/r2", "/r1/a", "/r2/b/a"]).prop_map(String::from)
+}
+
+fn path() -> impl Strategy<Value = String> {
+    let top = prop::sample::select(vec!["r1", "r2", "r1", "r2", "p"]);
+    let name = prop::sample::select(vec!["a", "b", "é"]);
+    (top, prop::collection::vec(name, 1..4)).prop_map(|(top, names)| format!("/{top}/{}", names.join("/")))
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["s1", "s2", "s3", "é"]).prop_map(String::from)
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        5 => path().prop_map(Step::Mkdirs),
+        6 => (path(), 0u64..350, any::<bool>())
+            .prop_map(|(path, length, overwrite)| Step::Put { path, length, overwrite }),
+        3 => (path(), 1u64..250).prop_map(|(path, bytes)| Step::Append { path, bytes }),
+        2 => (path(), 0u64..3).prop_map(|(path, blocks)| Step::Truncate { path, blocks }),
+        1 => (path(), path()).prop_map(|(target, source)| Step::Concat { target, source }),
+        5 => path().prop_map(Step::Delete),
+        6 => (path(), path()).prop_map(|(src, dst)| Step::Rename { src, dst }),
+        4 => (path(), path()).prop_map(|(src, dst)| Step::Rename2 { src, dst }),
+        1 => (path(), 0u16..0o1000).prop_map(|(path, mode)| Step::SetPermission { path, mode }),
+        1 => (path(), prop::sample::select(vec!["u", "v"]))
+            .prop_map(|(path, user)| Step::SetOwner { path, user: user.into() }),
+        1 => (path(), 0i64..2000).prop_map(|(path, mtime)| Step::SetTimes { path, mtime }),
+        1 => (path(), 1u16..4).prop_map(|(path, replication)| Step::SetReplication { path, replication }),
+        1 => (path(), prop::sample::select(vec!["u", "v"]))
+            .prop_map(|(path, user)| Step::SetAcl { path, user: user.into() }),
+        1 => (path(), any::<u8>()).prop_map(|(path, value)| Step::SetXAttr { path, value }),
+        2 => root().prop_map(Step::Allow),
+        1 => root().prop_map(Step::Disallow),
+        6 => (root(), name()).prop_map(|(root, name)| Step::Create { root, name }),
+        1 => (root(), name(), name()).prop_map(|(root, old, new)| Step::RenameSnapshot { root, old, new }),
+        3 => (root(), 0usize..4).prop_map(|(root, nth)| Step::DeleteSnapshot { root, nth }),
+    ]
+}
+
+fn config() -> NamespaceConfig {
+    NamespaceConfig { fs_owner: "root".into(), ..NamespaceConfig::default() }
+}
+
+/// What clients can see of one inode.
+#[derive(Clone, Debug, PartialEq)]
+struct Node {
+    id: InodeId,
+    length: u64,
+    owner: String,
+    mode: u16,
+    mtime: i64,
+    atime: i64,
+    replication: u16,
+    children: u32,
+    blocks: Vec<BlockId>,
+    acl: Vec<AclEntry>,
+    xattrs: Vec<XAttr>,
+}
+
+type Tree = BTreeMap<String, Node>;
+
+/// Walks down from `top` as a client does; keys are relative paths.
+fn walk(h: &Harness, top: &str) -> Tree {
+    let mut tree = Tree::new();
+    let mut open = vec![String::new()];
+    while let Some(relative) = open.pop() {
+        let path = format!("{top}{relative}");
+        let env = h.env();
+        let mut is_directory = false;
+        let mut node = h
+            .namespace
+            .get_file_info(&env, &path, |status| {
+                let s = status.unwrap_or_else(|| panic!("{path} is listed but not there"));
+                is_directory = s.file_type == surus_types::FileType::Directory;
+                Node {
+                    id: s.inode_id,
+                    length: s.length,
+                    owner: s.owner.into(),
+                    mode: s.permission.0,
+                    mtime: s.modification_time_ms,
+                    atime: s.access_time_ms,
+                    replication: s.replication,
+                    children: s.children,
+                    blocks: Vec::new(),
+                    acl: Vec::new(),
+                    xattrs: Vec::new(),
+                }
+            })
+            .unwrap();
+        let acl = h.namespace.get_acl_status(&env, &path).unwrap();
+        node.acl = acl.entries.map(|entry| entry.to_entry()).collect();
+        let resolved = h.namespace.resolve(&env, &path, surus_namespace::DirOp::Read).unwrap();
+        let view = h.namespace.shown(&resolved, resolved.last.unwrap());
+        node.xattrs = view.xattrs().map(|x| x.to_xattr()).collect();
+        if is_directory {
+            let mut names = Vec::new();
+            let mut after = Vec::new();
+            loop {
+                let mut last = Vec::new();
+                let end = h
+                    .namespace
+                    .get_listing(&env, &path, &after, false, 2, |entry| {
+                        last = entry.status.name.to_vec();
+                        names.push((String::from_utf8(last.clone()).unwrap(), entry.status.inode_id));
+                        true
+                    })
+                    .unwrap()
+                    .unwrap();
+                after = last;
+                if end.remaining == 0 {
+                    break;
+                }
+            }
+            assert_eq!(names.len(), node.children as usize, "{path} {names:?}");
+            open.extend(names.iter().map(|(name, _)| format!("{relative}/{name}")));
+        } else {
+            let asked = GetBlockLocations { src: &path, offset: 0, length: i64::MAX };
+            let mut sum = 0;
+            h.namespace
+                .get_block_locations(&env, &asked, &mut |part| match part {
+                    BlockLocationsPart::Header(header) => assert_eq!(header.file_length, node.length),
+                    BlockLocationsPart::Block(block) => {
+                        assert_eq!(block.offset, sum, "{path}");
+                        sum += block.block.num_bytes;
+                        node.blocks.push(block.block.id);
+                    }
+                    BlockLocationsPart::LastBlock(block) => assert_eq!(Some(&block.block.id), node.blocks.last()),
+                })
+                .unwrap();
+            assert!(sum >= node.length, "{path}: blocks of {sum} bytes for {}", node.length);
+        }
+        tree.insert(relative, node);
+    }
+    tree
+}
+
+fn apply(h: &mut Harness, op: EditOp) {
+    h.log.push(op);
+    let txid = TxId(h.log.len() as u64);
+    h.namespace.apply(&h.log[h.log.len() - 1], txid).expect("an operation of the log");
+}
+
+fn add_close(h: &Harness, path: &str, blocks: Vec<Block>, overwrite: bool) -> AddClose {
+    let permission =
+        PermissionStatus { user: "root".into(), group: "supergroup".into(), permission: FsPermission(0o644) };
+    AddClose {
+        inode_id: InodeId(h.namespace.last_inode_id.0 + 1),
+        path: path.into(),
+        replication: 2,
+        mtime: h.now_ms,
+        atime: h.now_ms,
+        block_size: BLOCK,
+        blocks,
+        permission,
+        acl: Vec::new(),
+        xattrs: Vec::new(),
+        client_name: "client".into(),
+        client_machine: "machine".into(),
+        overwrite,
+        storage_policy_id: 0,
+        erasure_coding_policy_id: 0,
+        rpc: RpcIds::NONE,
+    }
+}
+
+fn new_blocks(h: &Harness, length: u64) -> Vec<Block> {
+    let number = h.log.len() as i64;
+    let block = |i: u64| Block {
+        id: BlockId((1 << 30) + number * 100 + i as i64),
+        generation_stamp: GenerationStamp(1001),
+        num_bytes: (length - i * BLOCK).min(BLOCK),
+    };
+    (0..length.div_ceil(BLOCK)).map(block).collect()
+}
+
+/// A file by the raw operations of the log.
+fn put(h: &mut Harness, path: &str, length: u64, overwrite: bool) -> bool {
+    let parent = h.namespace.tree.lookup(&path[..path.rfind('/').unwrap()]);
+    let old = h.namespace.tree.lookup(path);
+    let fits = parent.is_some_and(|p| h.namespace.tree.inode(p).is_directory())
+        && old.is_none_or(|old| overwrite && h.namespace.tree.inode(old).is_file());
+    if fits {
+        let close = add_close(h, path, new_blocks(h, length), false);
+        apply(h, EditOp::Add(Box::new(AddClose { blocks: Vec::new(), overwrite, ..close.clone() })));
+        apply(h, EditOp::Close(Box::new(AddClose { client_name: "".into(), ..close })));
+    }
+    fits
+}
+
+fn file(h: &Harness, path: &str) -> Option<(u64, Vec<Block>)> {
+    let inode = h.namespace.tree.inode(h.namespace.tree.lookup(path)?);
+    let blocks = inode.blocks().iter().map(|&b| h.namespace.blocks.block(b)).collect();
+    inode.is_file().then(|| (inode.length(), blocks))
+}
+
+fn append(h: &mut Harness, path: &str, bytes: u64) -> bool {
+    let Some((_, mut blocks)) = file(h, path) else { return false };
+    let (client_name, client_machine) = ("client".into(), "machine".into());
+    apply(h, EditOp::Append { path: path.into(), client_name, client_machine, new_block: false, rpc: RpcIds::NONE });
+    let mut bytes = bytes;
+    if let Some(last) = blocks.last_mut() {
+        let more = bytes.min(BLOCK - last.num_bytes);
+        last.num_bytes += more;
+        last.generation_stamp.0 += 1;
+        bytes -= more;
+    }
+    blocks.extend(new_blocks(h, bytes));
+    let close = add_close(h, path, blocks, false);
+    apply(h, EditOp::Close(Box::new(AddClose { client_name: "".into(), ..close })));
+    true
+}
+
+fn truncate(h: &mut Harness, path: &str, blocks: u64) -> bool {
+    let Some((length, _)) = file(h, path) else { return false };
+    if blocks * BLOCK >= length {
+        return false;
+    }
+    let op = EditOp::Truncate {
+        src: path.into(),
+        client_name: "client".into(),
+        client_machine: "machine".into(),
+        new_length: blocks * BLOCK,
+        timestamp: h.now_ms,
+        block: None,
+    };
+    apply(h, op);
+    true
+}
+
+/// Runs a step; whether it changed anything.
+fn run(h: &mut Harness, step: &Step) -> bool {
+    let logged = h.log.len();
+    match step {
+        Step::Mkdirs(src) => {
+            let _ = h.run(&Mkdirs { src, permission: FsPermission(0o755), unmasked: None, create_parent: true });
+        }
+        Step::Put { path, length, overwrite } => {
+            put(h, path, *length, *overwrite);
+        }
+        Step::Append { path, bytes } => {
+            append(h, path, *bytes);
+        }
+        Step::Truncate { path, blocks } => {
+            truncate(h, path, *blocks);
+        }
+        Step::Concat { target, source } => {
+            let _ = h.run(&Concat { target, sources: &[source] });
+        }
+        Step::Delete(src) => {
+            let _ = h.run(&Delete { src, recursive: true });
+        }
+        Step::Rename { src, dst } => {
+            let _ = h.run(&Rename { src, dst });
+        }
+        Step::Rename2 { src, dst } => {
+            let options = RenameOptions { overwrite: true, to_trash: false };
+            let _ = h.run(&Rename2 { src, dst, options });
+        }
+        Step::SetPermission { path, mode } => {
+            let _ = h.run(&SetPermission { src: path, permission: FsPermission(*mode) });
+        }
+        Step::SetOwner { path, user } => {
+            let _ = h.run(&SetOwner { src: path, user: Some(user), group: None });
+        }
+        Step::SetTimes { path, mtime } => {
+            let _ = h.run(&SetTimes { src: path, modification_time: *mtime, access_time: -1 });
+        }
+        Step::SetReplication { path, replication } => {
+            let _ = h.run(&SetReplication { src: path, replication: u32::from(*replication) });
+        }
+        Step::SetAcl { path, user } => {
+            if h.namespace.tree.lookup(path).is_some() {
+                let entry = |kind, name: Option<&str>, permission| AclEntry {
+                    is_default: false,
+                    kind,
+                    name: name.map(Into::into),
+                    permission,
+                };
+                let entries = vec![
+                    entry(AclEntryKind::User, None, 7),
+                    entry(AclEntryKind::User, Some(user), 5),
+                    entry(AclEntryKind::Group, None, 5),
+                    entry(AclEntryKind::Mask, None, 5),
+                    entry(AclEntryKind::Other, None, 0),
+                ];
+                apply(h, EditOp::SetAcl { src: path.as_str().into(), entries });
+            }
+        }
+        Step::SetXAttr { path, value } => {
+            if h.namespace.tree.lookup(path).is_some() {
+                let xattrs = vec![XAttr { namespace: 0, name: "x".into(), value: Some(vec![*value]) }];
+                apply(h, EditOp::SetXAttr { src: path.as_str().into(), xattrs, rpc: RpcIds::NONE });
+            }
+        }
+        Step::Allow(root) => {
+            let _ = h.run(&AllowSnapshot { root });
+        }
+        Step::Disallow(root) => {
+            let _ = h.run(&DisallowSnapshot { root });
+        }
+        Step::Create { root, name } => {
+            let _ = h.run(&CreateSnapshot { root, name, default_name: "" });
+        }
+        Step::RenameSnapshot { root, old, new } => {
+            let _ = h.run(&RenameSnapshot { root, old_name: old, new_name: new });
+        }
+        Step::DeleteSnapshot { root, nth } => {
+            if let Some(name) = snapshots(&h.namespace, root).into_iter().nth(*nth) {
+                h.run(&DeleteSnapshot { root, name: &name }).unwrap();
+            }
+        }
+    }
+    h.log.len() > logged
+}
+
+fn snapshots(namespace: &Namespace, root: &str) -> Vec<String> {
+    let Some(handle) = namespace.tree.lookup(root) else { return Vec::new() };
+    let snapshottable = namespace.tree.inode(handle).snapshottable();
+    snapshottable.map(|s| s.snapshots.iter().map(|s| s.name.to_string()).collect()).unwrap_or_default()
+}
+
+fn is_about_snapshots(step: &Step) -> bool {
+    matches!(
+        step,
+        Step::Allow(_)
+            | Step::Disallow(_)
+            | Step::Create { .. }
+            | Step::RenameSnapshot { .. }
+            | Step::DeleteSnapshot { .. }
+    )
+}
+
+fn start() -> Harness {
+    let mut h = Harness::new(Namespace::new(config()));
+    for src in ["/r1", "/r2", "/p"] {
+        h.run(&Mkdirs { src, permission: FsPermission(0o755), unmasked: None, create_parent: true }).unwrap();
+    }
+    h
+}
+
+/// The tree without what snapshots may change: times of directories.
+fn live(h: &Harness) -> Tree {
+    let mut tree = walk(h, "/");
+    for node in tree.values_mut() {
+        node.mtime = 0;
+    }
+    tree
+}
+
+fn snapshots_show_what_was(steps: &[Step]) -> Result<(), TestCaseError> {
+    let mut h = start();
+    let mut twin = start();
+    twin.namespace.config.snapshots.allow_nested = true;
+    // By number: where it was taken, and what a walk showed then.
+    let mut taken: BTreeMap<u32, Tree> = BTreeMap::new();
+    for root in ["/r1", "/r2"] {
+        h.run(&AllowSnapshot { root }).unwrap();
+    }
+    for (i, step) in steps.iter().enumerate() {
+        h.now_ms = 1000 + i as i64;
+        twin.now_ms = h.now_ms;
+        let before = h.namespace.tree.snapshot_counter();
+        let logged = h.log.len();
+        if run(&mut h, step) && !is_about_snapshots(step) {
+            for op in h.log[logged..].to_vec() {
+                apply(&mut twin, op);
+            }
+        }
+        if let Step::Create { root, .. } = step
+            && h.namespace.tree.snapshot_counter() > before
+        {
+            let mut tree = walk(&h, root);
+            tree.get_mut("").unwrap().mtime = h.now_ms;
+            taken.insert(before, tree);
+        }
+        let alive: Vec<u32> = h.namespace.tree.snapshots().map(|(id, _)| id).collect();
+        taken.retain(|id, _| alive.contains(id));
+        prop_assert_eq!(taken.keys().copied().collect::<Vec<_>>(), alive);
+        for (id, root) in h.namespace.tree.snapshots() {
+            let names = h.namespace.tree.inode(root).snapshottable().unwrap();
+            let name = &names.snapshots.iter().find(|s| s.id == id).unwrap().name;
+            let top = format!("{}/.snapshot/{name}", h.namespace.tree.path_of(root).unwrap());
+            prop_assert_eq!(&walk(&h, &top), &taken[&id], "step {} {:?}: snapshot {}", i, step, top);
+        }
+    }
+    prop_assert_eq!(live(&h), live(&twin));
+    let mut replayed = Harness::new(Namespace::new(config()));
+    for op in h.log.clone() {
+        apply(&mut replayed, op);
+    }
+    prop_assert_eq!(replayed.namespace.dump(), h.namespace.dump());
+    nothing_is_left(&mut h)
+}
+
+fn nothing_is_left(h: &mut Harness) -> Result<(), TestCaseError> {
+    let roots: Vec<_> = h.namespace.tree.snapshottable_directories().collect();
+    for root in roots {
+        let root = h.namespace.tree.path_of(root).unwrap();
+        for name in snapshots(&h.namespace, &root) {
+            h.run(&DeleteSnapshot { root: &root, name: &name }).unwrap();
+        }
+    }
+    for inode in h.namespace.freeze().inodes() {
+        let path = h.namespace.tree.path_of(inode.handle()).unwrap();
+        for &block in inode.blocks() {
+            prop_assert_eq!(h.namespace.blocks.info(block).owner, inode.id(), "{}", path);
+        }
+    }
+    for src in ["/r1", "/r2", "/p"] {
+        h.run(&Delete { src, recursive: true }).unwrap();
+    }
+    prop_assert_eq!(h.namespace.num_inodes(), 1);
+    prop_assert_eq!(h.namespace.tree.num_live_inodes(), 1);
+    prop_assert_eq!(h.namespace.blocks.num_blocks(), 0);
+    prop_assert_eq!(h.namespace.tree.num_snapshot_states(), 0);
+    prop_assert_eq!(h.namespace.leases.open_files(InodeId(0)).count(), 0);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #[test]
+    fn snapshots_show_what_was_there(steps in prop::collection::vec(step(), 1..80)) {
+        snapshots_show_what_was(&steps)?;
+    }
+}
