@@ -1,6 +1,6 @@
 //! `surus COMMAND`: what there is, and where it goes.
 
-use crate::{bench, conf_files, daemons, dfs, dfsadmin, exit, logging, oev, output, start, version};
+use crate::{bench, conf_files, daemons, dfs, dfsadmin, exit, logging, oev, oiv, output, start, version};
 use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use surus_conf::keys;
@@ -42,6 +42,9 @@ enum Command {
     /// The edits viewer: edits to XML and back, statistics
     #[command(disable_help_flag = true)]
     Oev(Rest),
+    /// The image viewer: an fsimage as XML and back, as text, or over WebHDFS
+    #[command(disable_help_flag = true)]
+    Oiv(Rest),
     /// Measure
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -94,6 +97,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Dfs(rest) => client_command(config, &rest.arguments, dfs::run),
         Command::Dfsadmin(rest) => client_command(config, &rest.arguments, dfsadmin::run),
         Command::Oev(rest) => client_command(config, &rest.arguments, oev::run),
+        Command::Oiv(rest) => client_command(config, &rest.arguments, oiv::run),
         Command::Bench(bench) => bench::run(config, &bench),
         Command::Keys => Ok(print_keys()),
         Command::Version => {

@@ -13,6 +13,7 @@ mod local_time;
 mod logging;
 mod oev;
 mod offline;
+mod oiv;
 mod output;
 
 mod signals;

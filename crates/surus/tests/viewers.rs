@@ -144,3 +144,106 @@ fn what_oev_refuses() {
     );
     assert_eq!(run(&["oev"]).0, 0);
 }
+
+/// Java names the revision of the tool that wrote the XML; ours is another tool.
+fn with_javas_revision(xml: &[u8]) -> Vec<u8> {
+    let (ours, javas) = ("<oivRevision>surus<", "<oivRevision>dbcc7cd797100e6b32cd84f85b53a5193a5f9af0<");
+    String::from_utf8_lossy(xml).replacen(ours, javas, 1).into_bytes()
+}
+
+#[test]
+fn images_to_xml_and_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let views = unpack(VIEWS);
+    let kinds: [(&str, &str, &[&str]); 5] = [
+        ("XML", "XML", &[]),
+        ("Delimited", "delimited", &[]),
+        ("Delimited.sp_ec", "Delimited", &["-sp", "-ec"]),
+        ("FileDistribution", "FileDistribution", &[]),
+        ("DetectCorruption", "DetectCorruption", &[]),
+    ];
+    let mut compared = 0;
+    for (release, name, file, _) in golden(dir.path(), "fsimage_") {
+        for (suffix, processor, more) in kinds {
+            let Some(javas) = views.get(&format!("{release}/{name}.{suffix}")) else { continue };
+            let out = dir.path().join("out");
+            let arguments = [&["oiv", "-i", path(&file), "-o", path(&out), "-p", processor], more].concat();
+            assert_eq!(run(&arguments), (0, String::new(), String::new()), "{name}");
+            let ours = with_javas_revision(&std::fs::read(&out).unwrap());
+            assert_same(&ours, javas, &format!("{release} {name} {suffix}"));
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 48);
+}
+
+#[test]
+fn images_from_xml() {
+    let dir = tempfile::tempdir().unwrap();
+    let [xml, image, again] = ["a.xml", "fsimage", "b.xml"].map(|name| dir.path().join(name));
+    let oiv = |processor, from: &Path, to: &Path| run(&["oiv", "-p", processor, "-i", path(from), "-o", path(to)]);
+    for (release, name, file, _) in golden(dir.path(), "fsimage_") {
+        assert_eq!(oiv("XML", &file, &xml).0, 0);
+        let (code, _, err) = oiv("ReverseXML", &xml, &image);
+        if ["2.7.3", "3.3.6"].contains(&release) {
+            assert!(code == 1 && err.contains("Layout version mismatch"), "{code} {err}");
+            continue;
+        }
+        assert_eq!((code, err), (0, String::new()), "{release} {name}");
+        let md5 = std::fs::read_to_string(dir.path().join("fsimage.md5")).unwrap();
+        assert!(md5.len() == 42 && md5.ends_with(" *fsimage\n"), "{md5}");
+        assert_eq!(oiv("XML", &image, &again).0, 0);
+        assert_same(&std::fs::read(&again).unwrap(), &std::fs::read(&xml).unwrap(), &format!("{release} {name}"));
+    }
+    std::fs::write(&xml, "<fsimage><version><layoutVersion>-67</layoutVersion></version></fsimage>").unwrap();
+    let (code, _, err) = oiv("ReverseXML", &xml, &image);
+    assert!(code == 1 && err.contains("lacks <onDiskVersion>"), "{code} {err}");
+}
+
+/// Inodes that are taken out of an image, and what Java 3.5.0 then says.
+const MISSING: [u64; 2] = [16387, 16394];
+const CORRUPTIONS: &str = "CorruptionType|Id|IsSnapshot|ParentPath|ParentId|Name|NodeType|CorruptChildren
+MissingChild|16386|false|/|16385|a|Node|2
+CorruptNode|16387|true||16386||Unknown|0
+CorruptNode|16394|true||16386||Unknown|0
+";
+
+/// Without an inode that a directory names, and without a directory that has children. Java 3.5.0 wrote the lines.
+#[test]
+fn corruption_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let (.., file, _) = golden(dir.path(), "fsimage_")
+        .into_iter()
+        .find(|(release, name, ..)| *release == "3.4.2" && name.ends_with("49"))
+        .unwrap();
+    let [xml, image] = ["a.xml", "fsimage"].map(|name| dir.path().join(name));
+    assert_eq!(run(&["oiv", "-p", "XML", "-i", path(&file), "-o", path(&xml)]).0, 0);
+    let text = std::fs::read_to_string(&xml).unwrap();
+    let without = |text: String, id: u64| {
+        let from = text.find(&format!("<inode><id>{id}</id>")).unwrap();
+        let to = from + text[from..].find("</inode>\n").unwrap() + 9;
+        let count: u64 = text.split("<numInodes>").nth(1).unwrap().split('<').next().unwrap().parse().unwrap();
+        let text = [&text[..from], &text[to..]].concat();
+        text.replace(&format!("<numInodes>{count}<"), &format!("<numInodes>{}<", count - 1))
+    };
+    std::fs::write(&xml, without(without(text, MISSING[0]), MISSING[1])).unwrap();
+    assert_eq!(run(&["oiv", "-p", "ReverseXML", "-i", path(&xml), "-o", path(&image)]).0, 0);
+    let (code, out, _) = run(&["oiv", "-p", "DetectCorruption", "-i", path(&image), "-delimiter", "|"]);
+    assert_eq!((code, out.as_str()), (0, CORRUPTIONS));
+}
+
+#[test]
+fn what_oiv_refuses() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("a");
+    std::fs::write(&file, "no image").unwrap();
+    let (code, _, err) = run(&["oiv", "-p", "XML", "-i", "/nonexistent"]);
+    assert_eq!((code, &*err), (255, "Encountered exception.  Exiting: /nonexistent (No such file or directory)\n"));
+    let (code, _, err) = run(&["oiv", "-p", "XML", "-i", path(&file)]);
+    assert_eq!((code, &*err), (255, "Encountered exception.  Exiting: Unrecognized FSImage\n"));
+    let (code, out, err) = run(&["oiv", "-p", "nosuch", "-i", path(&file)]);
+    assert!(code == 255 && out.starts_with("Usage: bin/hdfs oiv") && err == "Invalid processor specified : nosuch\n");
+    let (code, out, _) = run(&["oiv", "-x"]);
+    assert!(code == 255 && out.starts_with("Error parsing command-line options: \nUsage"), "{out}");
+    assert_eq!(run(&["oiv", "--help"]).0, 0);
+}

@@ -5,7 +5,7 @@ mod daemon;
 mod getconf;
 mod groups;
 
-use crate::{cli, conf_files, daemons, dfs, dfsadmin, exit, logging, oev, output, version};
+use crate::{cli, conf_files, daemons, dfs, dfsadmin, exit, logging, oev, oiv, output, version};
 use anyhow::Result;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -84,6 +84,7 @@ fn subcommand(name: &str, word: &str, rest: &[String], launcher: &Launcher) -> R
         ("hdfs", "dfs") | ("hadoop", "fs" | "dfs") => cli::client_command(config, rest, dfs::run),
         ("hdfs", "dfsadmin") => cli::client_command(config, rest, dfsadmin::run),
         ("hdfs", "oev") => cli::client_command(config, rest, oev::run),
+        ("hdfs", "oiv") => cli::client_command(config, rest, oiv::run),
         ("hdfs", "groups") => cli::client_command(config, rest, groups::run),
         ("hdfs", "getconf") => cli::client_command(config, rest, getconf::run),
         ("hdfs", "namenode") => daemons::namenode(config, rest),

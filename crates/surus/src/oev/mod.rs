@@ -3,6 +3,7 @@
 
 mod binary;
 mod fields;
+pub use fields::{hex, parse_hex};
 mod from_xml;
 mod sink;
 mod to_xml;

@@ -82,6 +82,13 @@ impl Node {
     pub fn take_text(&mut self, name: &str) -> Option<String> {
         self.take(name).map(|node| node.text)
     }
+
+    /// Names of the children that nobody took.
+    pub fn left(&self) -> String {
+        let names: Vec<&str> =
+            self.children.iter().filter(|child| child.1.is_some()).map(|child| child.0.as_str()).collect();
+        names.join(", ")
+    }
 }
 
 /// What stands next in the file.
@@ -128,7 +135,8 @@ impl XmlReader {
                     return Ok(Step::Start(element.name().as_ref().to_owned()));
                 }
                 Event::End(_) => return Ok(Step::End),
-                Event::Text(text) => self.text.push_str(&text.xml10_content()),
+                // As it stands: a CR that is part of a name must not become a line feed.
+                Event::Text(text) => self.text.push_str(&text.into_inner()),
                 Event::CData(text) => self.text.push_str(&text.xml10_content()),
                 Event::GeneralRef(reference) => self.text.push(resolve(&reference)?),
                 Event::Eof => return Ok(Step::Eof),
