@@ -6,6 +6,7 @@ use crate::call::Call;
 use crate::core::Core;
 use std::fmt::Write as _;
 use surus_namespace::Env;
+use surus_namespace::ops::set_quota::{DONT_SET, command};
 use surus_types::{Caller, ExceptionClass, HdfsError, RpcIds};
 use surus_wire::varint::{Value, take_delimited, take_field};
 
@@ -64,6 +65,7 @@ static ENTRIES: &[Entry] = &[
     entry("setAcl", "setAcl", false, true),
     entry("setOwner", "setOwner", false, true),
     entry("setPermission", "setPermission", false, true),
+    entry("setQuota", "setQuota", false, false),
     entry("setReplication", "setReplication", false, false),
     entry("setSafeMode", "safemode", false, false),
     entry("setTimes", "setTimes", false, true),
@@ -103,6 +105,10 @@ pub fn rpc(core: &Core, method: &str, call: &Call<'_>, allowed: bool) {
                 ["_leave", "_enter", "_get", "_force_exit"].get(request.number.wrapping_sub(1)).unwrap_or(&""),
             );
             src = None;
+        }
+        "setQuota" => {
+            let number = |i: usize| request.numbers.get(i).map_or(DONT_SET, |n| *n as i64);
+            cmd = command(number(0), number(1)).to_owned();
         }
         "rename2" => {
             let options = match (request.overwrite, request.to_trash) {
@@ -168,6 +174,8 @@ struct Texts {
     second: Vec<String>,
     overwrite: bool,
     to_trash: bool,
+    /// Fields 2 and 3, where they are numbers.
+    numbers: Vec<u64>,
 }
 
 impl Texts {
@@ -180,7 +188,11 @@ impl Texts {
                 (1, Value::Bytes(bytes)) => texts.first = Some(text(bytes)),
                 (1, Value::Varint(n)) => texts.number = n as usize,
                 (2, Value::Bytes(bytes)) => texts.second.push(text(bytes)),
-                (3, Value::Varint(n)) => texts.overwrite = n != 0,
+                (2, Value::Varint(n)) => texts.numbers.push(n),
+                (3, Value::Varint(n)) => {
+                    texts.numbers.push(n);
+                    texts.overwrite = n != 0;
+                }
                 (4, Value::Varint(n)) => texts.to_trash = n != 0,
                 _ => {}
             }

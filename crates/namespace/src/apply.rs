@@ -100,6 +100,17 @@ impl Namespace {
             EditOp::SetAcl { src, entries } => ops::change_acl::apply(self, src, entries),
             EditOp::SetXAttr { src, xattrs, .. } => ops::set_xattr::apply(self, src, xattrs),
             EditOp::RemoveXAttr { src, xattrs, .. } => ops::remove_xattr::apply(self, src, xattrs),
+            EditOp::SetQuota { src, namespace_quota, storage_quota } => {
+                ops::set_quota::apply(self, "OP_SET_QUOTA", src, Some(*namespace_quota), Some(*storage_quota))
+            }
+            EditOp::SetQuotaByStorageType { src, storage_type, quota } => {
+                ops::set_quota::apply_by_type(self, src, *storage_type, *quota)
+            }
+            EditOp::SetNsQuota { src, quota } => {
+                ops::set_quota::apply(self, "OP_SET_NS_QUOTA", src, Some(*quota), None)
+            }
+            EditOp::ClearNsQuota { src } => ops::set_quota::apply(self, "OP_CLEAR_NS_QUOTA", src, Some(-1), None),
+            EditOp::SetStoragePolicy { path, policy_id } => ops::set_storage_policy::apply(self, path, *policy_id),
             EditOp::Times { path, mtime, atime } => ops::set_times::apply(self, path, *mtime, *atime),
             EditOp::StartLogSegment | EditOp::EndLogSegment => Ok(Applied::default()),
             _ => self.apply_data(op, txid),

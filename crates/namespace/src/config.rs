@@ -38,6 +38,14 @@ pub struct NamespaceConfig {
     /// `dfs.namenode.fs-limits.max-xattr-size`: bytes of name and value.
     pub max_xattr_size: u32,
     pub snapshots: SnapshotConfig,
+    /// `dfs.quota.by.storage.type.enabled`.
+    pub quota_by_storage_type: bool,
+    /// `dfs.permissions.allow.owner.set.quota`: the owner of a directory above may set quotas below it.
+    pub owner_sets_quota: bool,
+    /// `dfs.storage.policy.enabled`.
+    pub storage_policies: bool,
+    /// `dfs.storage.policy.permissions.superuser-only`.
+    pub storage_policies_superuser_only: bool,
 }
 
 /// What snapshots obey.
@@ -95,6 +103,10 @@ impl Default for NamespaceConfig {
             max_xattrs_per_inode: 32,
             max_xattr_size: 16 * 1024,
             snapshots: SnapshotConfig::default(),
+            quota_by_storage_type: true,
+            owner_sets_quota: false,
+            storage_policies: true,
+            storage_policies_superuser_only: false,
         }
     }
 }

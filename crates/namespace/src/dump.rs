@@ -60,6 +60,9 @@ impl FrozenImage {
         match inode.kind() {
             InodeKind::Directory => {
                 let counts = inode.counts();
+                if let Some(quota) = inode.quota() {
+                    let _ = write!(out, " {quota:?}");
+                }
                 let _ = write!(
                     out,
                     " dir files {} dirs {} bytes {} space {}",

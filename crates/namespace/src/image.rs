@@ -3,7 +3,7 @@
 
 use crate::blocks::{BlockHandle, BlockIds, BlockState, FrozenBlocks};
 use crate::edit_op::{AclEntry, XAttr};
-use crate::tree::{ChildIter, FileLayout, InodeKind, InodeView, NewInode, Tables, TreeError, UnderConstruction};
+use crate::tree::{ChildIter, FileLayout, InodeKind, InodeView, NewInode, Quota, Tables, TreeError, UnderConstruction};
 use crate::{InodeHandle, Namespace, NamespaceConfig};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -111,10 +111,9 @@ pub struct ImageInode<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub enum ImageKind<'a> {
-    /// Quotas as the image has them: -1 or `i64::MAX`: none.
+    /// -1: no quota; names of the root: `i64::MAX`.
     Directory {
-        namespace_quota: i64,
-        space_quota: i64,
+        quota: Quota,
     },
     File {
         layout: FileLayout,
@@ -200,13 +199,7 @@ impl ImageLoader {
     /// Its id or one of its blocks is there already, or it has a feature that would be lost.
     pub fn push_inode(&mut self, inode: &ImageInode<'_>) -> Result<(), LoadError> {
         let kind = match inode.kind {
-            ImageKind::Directory { namespace_quota, space_quota } => {
-                let has_quota = |quota: i64| quota != -1 && quota != i64::MAX;
-                if has_quota(namespace_quota) || has_quota(space_quota) {
-                    return Err(LoadError::Unsupported { inode: inode.id, feature: "a quota" });
-                }
-                InodeKind::Directory
-            }
+            ImageKind::Directory { .. } => InodeKind::Directory,
             ImageKind::File { layout, .. } if layout.erasure_coding_policy != 0 => {
                 return Err(LoadError::Unsupported { inode: inode.id, feature: "an erasure coding policy" });
             }
@@ -245,7 +238,13 @@ impl ImageLoader {
                 self.namespace.tree.load_symlink_target(handle, target);
                 Ok(())
             }
-            ImageKind::Directory { .. } => Ok(()),
+            ImageKind::Directory { mut quota } => {
+                if is_root && quota.names == Quota::ROOT_NAMES {
+                    quota.names = -1;
+                }
+                self.namespace.tree.set_quota(handle, quota);
+                Ok(())
+            }
         }
     }
 
@@ -282,7 +281,7 @@ impl ImageLoader {
     ///
     /// # Errors
     /// Some inode is in no directory.
-    pub fn finish(self) -> Result<Namespace, LoadError> {
+    pub fn finish(mut self) -> Result<Namespace, LoadError> {
         let expected = self.loaded.len() as u64 + 1;
         let attached = self.namespace.tree.num_attached();
         if attached != expected {
@@ -290,6 +289,7 @@ impl ImageLoader {
             let example = orphan.map_or(InodeId::ROOT, |&h| self.namespace.tree.inode(h).id());
             return Err(LoadError::Orphans { count: expected.saturating_sub(attached), example });
         }
+        self.namespace.tree.sum_types();
         Ok(self.namespace)
     }
 
@@ -356,7 +356,7 @@ mod tests {
     }
 
     fn directory<'a>(id: u64, name: &'a str, permission: &'a PermissionStatus) -> ImageInode<'a> {
-        let kind = ImageKind::Directory { namespace_quota: -1, space_quota: -1 };
+        let kind = ImageKind::Directory { quota: Quota::NONE };
         ImageInode { kind, ..file(id, name, permission, &[]) }
     }
 

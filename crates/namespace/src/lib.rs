@@ -18,6 +18,7 @@ pub mod ops;
 pub mod permission;
 pub mod plan;
 pub mod resolve;
+pub mod storage_policy;
 pub mod tree;
 pub mod xattr;
 

@@ -10,6 +10,7 @@ mod errors;
 mod harness;
 mod model;
 mod model_attributes;
+mod quota;
 mod random_cluster;
 mod safe_mode;
 mod scripts;

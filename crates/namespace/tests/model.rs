@@ -371,13 +371,13 @@ fn check_counts(namespace: &Namespace, model: &Model) -> Result<(), TestCaseErro
 }
 
 /// Writes every inode through the image interface into a loader.
-fn through_image(namespace: &Namespace) -> Namespace {
+pub fn through_image(namespace: &Namespace) -> Namespace {
     let image = namespace.freeze();
     let mut loader = ImageLoader::new(config(), image.last_inode_id, image.ids);
     for inode in image.inodes() {
         let blocks: Vec<Block> = inode.blocks().iter().map(|&b| image.block(b)).collect();
         let kind = match inode.kind() {
-            InodeKind::Directory => ImageKind::Directory { namespace_quota: -1, space_quota: -1 },
+            InodeKind::Directory => ImageKind::Directory { quota: inode.quota_shown() },
             InodeKind::File => ImageKind::File {
                 layout: inode.layout(),
                 blocks: &blocks,

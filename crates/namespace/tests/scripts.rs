@@ -10,9 +10,12 @@ use surus_namespace::ops::mkdirs::Mkdirs;
 use surus_namespace::ops::rename::{Rename, Rename2};
 use surus_namespace::ops::set_owner::SetOwner;
 use surus_namespace::ops::set_permission::SetPermission;
+use surus_namespace::ops::set_quota::SetQuota;
+use surus_namespace::ops::set_replication::SetReplication;
+use surus_namespace::ops::set_storage_policy::SetStoragePolicy;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_namespace::{Namespace, NamespaceConfig};
-use surus_types::{FsAction, FsPermission, HdfsError};
+use surus_types::{ContentSummary, FsAction, FsPermission, HdfsError, STORAGE_TYPES, StorageType};
 
 fn octal(word: &str) -> u16 {
     u16::from_str_radix(word, 8).unwrap()
@@ -52,10 +55,32 @@ fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
             return h.run(&SetTimes { src, modification_time, access_time }).map(done);
         }
         ["concat", target, ref sources @ ..] => return h.run(&Concat { target, sources }).map(done),
+        ["quota", src, names, space] => return quota(h, src, names, space, None),
+        ["type-quota", src, storage_type, space] => {
+            return quota(h, src, "leave", space, StorageType::from_name(storage_type));
+        }
+        ["policy", src, policy] => {
+            return h.run(&SetStoragePolicy { src, policy: (policy != "none").then_some(policy) }).map(done);
+        }
+        ["setrep", src, n] => {
+            return h.run(&SetReplication { src, replication: n.parse().unwrap() }).map(|b| b.to_string());
+        }
         ["log"] => return Ok(h.log.drain(..).map(|op| format!("\n= {op:?}")).collect()),
         _ => return read(h, words),
     }
     Ok("ok".into())
+}
+
+fn quota(
+    h: &mut Harness,
+    src: &str,
+    names: &str,
+    space: &str,
+    storage_type: Option<StorageType>,
+) -> Result<String, HdfsError> {
+    let number = |word: &str| if word == "leave" { i64::MAX } else { word.parse().unwrap() };
+    let request = SetQuota { src, namespace_quota: number(names), space_quota: number(space), storage_type };
+    h.run(&request).map(|()| "ok".into())
 }
 
 fn mkdirs(h: &mut Harness, src: &str, mode: &str, create_parent: bool) -> Result<String, HdfsError> {
@@ -83,8 +108,8 @@ fn read(h: &Harness, words: &[&str]) -> Result<String, HdfsError> {
         }),
         ["ls", src] => list(h, src, "", u32::MAX),
         ["ls", src, after, limit] => list(h, src, after.trim_matches('-'), limit.parse().unwrap()),
-        ["summary", src] => ns.get_content_summary(&env, src).map(|s| format!("{s:?}")),
-        ["usage", src] => ns.get_quota_usage(&env, src).map(|s| format!("{s:?}")),
+        ["summary", src] => ns.get_content_summary(&env, src).map(summary),
+        ["usage", src] => ns.get_quota_usage(&env, src).map(summary),
         ["access", src, bits] => ns.check_access_of(&env, src, FsAction(bits.parse().unwrap())).map(|()| "ok".into()),
         ["closed", src] => ns.is_file_closed(&env, src).map(|b| b.to_string()),
         ["root-of", src] => ns.get_enclosing_root(&env, src).map(Into::into),
@@ -141,4 +166,19 @@ fn scripts_answer_as_before() {
             assert_eq!(got, script, "{}", file.display());
         }
     }
+}
+
+/// Counts and quotas; types only where they have either.
+fn summary(s: ContentSummary) -> String {
+    let mut out = format!(
+        "length {} files {} directories {} quota {} space {} of {}",
+        s.length, s.file_count, s.directory_count, s.quota, s.space_consumed, s.space_quota
+    );
+    for t in STORAGE_TYPES {
+        let (used, quota) = (s.type_consumed.get(t), s.type_quotas.get(t));
+        if used != 0 || quota != -1 {
+            write!(out, " {} {used} of {quota}", t.name()).unwrap();
+        }
+    }
+    out
 }

@@ -13,6 +13,7 @@ pub mod ids;
 pub mod path;
 pub mod permission;
 pub mod status;
+pub mod storage_types;
 pub mod xattr;
 
 pub use acl::{AclEntry, AclEntryKind};
@@ -24,4 +25,5 @@ pub use ids::{BlockId, GenerationStamp, InodeId, TxId};
 pub use path::HdfsPath;
 pub use permission::{FsAction, FsPermission, PermissionStatus};
 pub use status::{ContentSummary, FileStatus, FileType, FsStats, LocatedBlock, LocatedBlocks, Replica};
+pub use storage_types::{STORAGE_TYPES, TypeSpaces};
 pub use xattr::{XAttr, XAttrCodec};

@@ -4,6 +4,7 @@ use crate::block::{Block, StorageType};
 use crate::datanode::{AdminState, DatanodeId, DatanodeStats};
 use crate::ids::InodeId;
 use crate::permission::FsPermission;
+use crate::storage_types::TypeSpaces;
 
 /// Numbers are those of `HdfsFileStatusProto.FileType`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,7 +76,7 @@ pub struct LocatedBlocks {
 }
 
 /// Totals below a path. Sizes in bytes; quotas -1: none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentSummary {
     pub length: u64,
     pub file_count: u64,
@@ -85,6 +86,24 @@ pub struct ContentSummary {
     /// Length times replication.
     pub space_consumed: u64,
     pub space_quota: i64,
+    /// Bytes on each storage type, as far as storage policies say where they lie.
+    pub type_consumed: TypeSpaces,
+    pub type_quotas: TypeSpaces,
+}
+
+impl Default for ContentSummary {
+    fn default() -> Self {
+        ContentSummary {
+            length: 0,
+            file_count: 0,
+            directory_count: 0,
+            quota: -1,
+            space_consumed: 0,
+            space_quota: -1,
+            type_consumed: TypeSpaces::default(),
+            type_quotas: TypeSpaces::NO_QUOTA,
+        }
+    }
 }
 
 /// The answer to `getFsStats`. Sizes in bytes, the rest counts of blocks.

@@ -177,7 +177,24 @@ pub fn content_summary(out: &mut Vec<u8>, s: &ContentSummary) {
     raw(out, ",\"snapshotDirectoryCount\":0,\"snapshotFileCount\":0,\"snapshotLength\":0,\"snapshotSpaceConsumed\":0");
     field(out, ",\"spaceConsumed\":", s.space_consumed);
     field(out, ",\"spaceQuota\":", s.space_quota);
-    raw(out, ",\"typeQuota\":{}}}");
+    type_quota(out, s);
+}
+
+/// Types in the order of their names, where they have a quota. Source: `JsonUtil.toJsonMap`, Hadoop 3.5.0.
+fn type_quota(out: &mut Vec<u8>, s: &ContentSummary) {
+    use StorageType::{Archive, Disk, Nvdimm, Provided, Ssd};
+    raw(out, ",\"typeQuota\":{");
+    let types = [Archive, Disk, Nvdimm, Provided, Ssd];
+    let is_set = types.iter().any(|t| s.type_quotas.get(*t) > 0);
+    let with_quota = types.into_iter().filter(|t| is_set && s.type_quotas.get(*t) != -1);
+    for (i, t) in with_quota.enumerate() {
+        raw(out, if i > 0 { ",\"" } else { "\"" });
+        raw(out, t.name());
+        field(out, "\":{\"consumed\":", s.type_consumed.get(t));
+        field(out, ",\"quota\":", s.type_quotas.get(t));
+        raw(out, "}");
+    }
+    raw(out, "}}}");
 }
 
 /// The answer to GETQUOTAUSAGE.
@@ -186,7 +203,7 @@ pub fn quota_usage(out: &mut Vec<u8>, s: &ContentSummary) {
     field(out, ",\"quota\":", s.quota);
     field(out, ",\"spaceConsumed\":", s.space_consumed);
     field(out, ",\"spaceQuota\":", s.space_quota);
-    raw(out, ",\"typeQuota\":{}}}");
+    type_quota(out, s);
 }
 
 /// The answer to GETFILECHECKSUM: `MD5-of-0MD5-of-512CRC32C` and 28 bytes.

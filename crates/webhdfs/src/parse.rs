@@ -3,7 +3,7 @@
 use crate::params::{Params, illegal};
 use crate::request::{Create, Method, Operation, Request, Side};
 use crate::url;
-use surus_types::{ExceptionClass, FsPermission, HdfsError};
+use surus_types::{ExceptionClass, FsPermission, HdfsError, StorageType};
 
 /// Where all WebHDFS paths begin.
 pub const PREFIX: &str = "/webhdfs/v1";
@@ -36,8 +36,6 @@ const UNSUPPORTED: &[(Method, &[&str])] = &[
             "ENABLEECPOLICY",
             "DISABLEECPOLICY",
             "SETECPOLICY",
-            "SETQUOTA",
-            "SETQUOTABYSTORAGETYPE",
         ],
     ),
     (Method::Post, &["UNSETSTORAGEPOLICY", "UNSETECPOLICY"]),
@@ -130,6 +128,8 @@ fn is_operation(method: Method, name: &str) -> bool {
             "SETOWNER",
             "SETPERMISSION",
             "SETTIMES",
+            "SETQUOTA",
+            "SETQUOTABYSTORAGETYPE",
             "MODIFYACLENTRIES",
             "REMOVEACLENTRIES",
             "REMOVEDEFAULTACL",
@@ -196,6 +196,18 @@ fn namenode_operation(method: Method, name: &str, params: &Params) -> Result<Ope
             modification_time_ms: params.long("modificationtime", -1)?.unwrap_or(-1),
             access_time_ms: params.long("accesstime", -1)?.unwrap_or(-1),
         },
+        "SETQUOTA" => Operation::SetQuota {
+            namespace_quota: params.long("namespacequota", i64::MIN)?.unwrap_or(i64::MAX),
+            space_quota: params.long("storagespacequota", i64::MIN)?.unwrap_or(i64::MAX),
+        },
+        "SETQUOTABYSTORAGETYPE" => {
+            let wanted = params.required("storagetype", name)?;
+            let constant = wanted.to_ascii_uppercase();
+            let storage_type = StorageType::from_name(wanted)
+                .ok_or_else(|| illegal(format!("No enum constant org.apache.hadoop.fs.StorageType.{constant}")))?;
+            let space_quota = params.long("storagespacequota", i64::MIN)?.unwrap_or(i64::MAX);
+            Operation::SetQuotaByStorageType { storage_type, space_quota }
+        }
         "APPEND" => Operation::Append { buffer_size: params.buffer_size()? },
         "TRUNCATE" => {
             params.required("newlength", name)?;

@@ -1,6 +1,6 @@
 //! What a client can ask over HTTP, after parsing.
 
-use surus_types::{AclEntry, FsAction, FsPermission, XAttr, XAttrCodec};
+use surus_types::{AclEntry, FsAction, FsPermission, StorageType, XAttr, XAttrCodec};
 
 /// Which daemon parses: the texts of errors and the set of operations differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,6 +124,15 @@ pub enum Operation {
         modification_time_ms: i64,
         /// -1: leave as it is.
         access_time_ms: i64,
+    },
+    /// `i64::MAX`: leave alone, -1: none.
+    SetQuota {
+        namespace_quota: i64,
+        space_quota: i64,
+    },
+    SetQuotaByStorageType {
+        storage_type: StorageType,
+        space_quota: i64,
     },
     Append {
         buffer_size: Option<u32>,

@@ -87,7 +87,7 @@ fn listings() {
 #[test]
 fn small_answers() {
     let summary =
-        ContentSummary { length: 1, file_count: 2, directory_count: 3, quota: -1, space_consumed: 4, space_quota: -1 };
+        ContentSummary { length: 1, file_count: 2, directory_count: 3, space_consumed: 4, ..ContentSummary::default() };
     assert_eq!(
         show(|out| json::content_summary(out, &summary)),
         "{\"ContentSummary\":{\"directoryCount\":3,\"ecPolicy\":\"\",\"fileCount\":2,\"length\":1,\"quota\":-1,\

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use surus_proto::hadoop::common::TokenProto;
 use surus_proto::hadoop::hdfs as p;
 use surus_types::{AdminState, Block, ContentSummary, DatanodeId, DatanodeStats, ExtendedBlock, FileStatus, FileType};
-use surus_types::{FsPermission, FsStats, LocatedBlock, Replica, StorageReport, StorageType};
+use surus_types::{FsPermission, FsStats, LocatedBlock, Replica, STORAGE_TYPES, StorageReport, StorageType};
 
 /// A token with its four required fields empty, as it is sent while security is off.
 pub fn empty_token() -> TokenProto {
@@ -148,12 +148,34 @@ pub fn content_summary(summary: &ContentSummary) -> p::ContentSummaryProto {
         quota: summary.quota as u64,
         space_consumed: summary.space_consumed,
         space_quota: summary.space_quota as u64,
-        type_quota_infos: Some(p::StorageTypeQuotaInfosProto::default()),
+        type_quota_infos: Some(type_quota_infos(summary)),
         snapshot_length: Some(0),
         snapshot_file_count: Some(0),
         snapshot_directory_count: Some(0),
         snapshot_space_consumed: Some(0),
         erasure_coding_policy: Some(String::new()),
+    }
+}
+
+/// Quota and use of each type that can have a quota. Source: `PBHelperClient.getBuilder(QuotaUsage)`, Hadoop 3.5.0.
+pub fn type_quota_infos(summary: &ContentSummary) -> p::StorageTypeQuotaInfosProto {
+    let has_any = STORAGE_TYPES.iter().any(|t| summary.type_quotas.get(*t) > 0 || summary.type_consumed.get(*t) > 0);
+    let info = |t: StorageType| p::StorageTypeQuotaInfoProto {
+        r#type: Some(t as i32),
+        quota: summary.type_quotas.get(t) as u64,
+        consumed: summary.type_consumed.get(t) as u64,
+    };
+    let types = STORAGE_TYPES.into_iter().filter(|t| has_any && !t.is_transient());
+    p::StorageTypeQuotaInfosProto { type_quota_info: types.map(info).collect() }
+}
+
+pub fn quota_usage(summary: &ContentSummary) -> p::QuotaUsageProto {
+    p::QuotaUsageProto {
+        file_and_directory_count: summary.file_count + summary.directory_count,
+        quota: summary.quota as u64,
+        space_consumed: summary.space_consumed,
+        space_quota: summary.space_quota as u64,
+        type_quota_infos: Some(type_quota_infos(summary)).filter(|infos| !infos.type_quota_info.is_empty()),
     }
 }
 

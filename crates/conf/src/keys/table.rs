@@ -88,6 +88,16 @@ keys! {
         /// Authentication, integrity, privacy (SASL QOP).
         HADOOP_RPC_PROTECTION: List = "hadoop.rpc.protection", "authentication";
     }
+    "Quotas and policies" {
+        /// Quotas on single storage types can be set.
+        DFS_QUOTA_BY_STORAGE_TYPE_ENABLED: Bool = "dfs.quota.by.storage.type.enabled", "true";
+        /// The owner of a directory may set quotas on what lies directly in it.
+        DFS_PERMISSIONS_ALLOW_OWNER_SET_QUOTA: Bool = "dfs.permissions.allow.owner.set.quota", "false";
+        /// Storage policies can be set.
+        DFS_STORAGE_POLICY_ENABLED: Bool = "dfs.storage.policy.enabled", "true";
+        /// Only superusers set storage policies.
+        DFS_STORAGE_POLICY_PERMISSIONS_SUPERUSER_ONLY: Bool = "dfs.storage.policy.permissions.superuser-only", "false";
+    }
     "NameNode storage" {
         /// Fsimage (+edits) dirs, all written.
         DFS_NAMENODE_NAME_DIR: Dirs = "dfs.namenode.name.dir", "file://${hadoop.tmp.dir}/dfs/name", old ["dfs.name.dir"];

@@ -13,7 +13,7 @@ use surus_disk::{Disk, DiskFile, OpenMode};
 use surus_namespace::blocks::BlockIds;
 use surus_namespace::edit_op::{AclEntry, AclEntryKind, XAttr};
 use surus_namespace::image::{ImageInode, ImageKind, ImageLoader};
-use surus_namespace::tree::FileLayout;
+use surus_namespace::tree::{FileLayout, Quota};
 use surus_namespace::xattr::NAMESPACES;
 use surus_namespace::{Namespace, NamespaceConfig};
 use surus_proto::hadoop::hdfs::BlockTypeProto;
@@ -22,7 +22,7 @@ use surus_proto::hadoop::hdfs::fsimage::{
     INodeSection, NameSystemSection, SnapshotSection, StringTableSection, i_node_directory_section,
     string_table_section,
 };
-use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, TxId};
+use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, StorageType, TxId};
 
 /// Sections that are carried along unread.
 const CARRIED_BYTES_MAX: usize = 64 << 20;
@@ -273,6 +273,18 @@ impl Names {
     }
 }
 
+/// A number that is not positive is no quota. Source: `FSImageFormatPBINode.loadINodeDirectory`, Hadoop 3.5.0.
+fn quota(directory: &pb::INodeDirectory) -> Result<Quota, String> {
+    let number = |bits: Option<u64>| bits.map_or(-1, |bits| (bits as i64).max(-1));
+    let mut quota = Quota { names: number(directory.ns_quota), space: number(directory.ds_quota), ..Quota::NONE };
+    for entry in directory.type_quotas.iter().flat_map(|list| &list.quotas) {
+        let number = entry.storage_type;
+        let kind = StorageType::from_proto(number).ok_or_else(|| format!("a quota on storage type {number}"))?;
+        quota.types.set(kind, (entry.quota as i64).max(-1));
+    }
+    Ok(quota)
+}
+
 struct Buffers {
     names: Names,
     blocks: Vec<Block>,
@@ -305,14 +317,7 @@ impl Buffers {
             (file.permission(), (file.modification_time(), file.access_time()), kind)
         } else if let Some(directory) = &inode.directory {
             (acl, xattrs) = self.names.features(directory.acl.as_ref(), directory.x_attrs.as_ref())?;
-            if directory.type_quotas.as_ref().is_some_and(|quotas| !quotas.quotas.is_empty()) {
-                return unsupported("a quota by storage type");
-            }
-            let quota = |bits: Option<u64>| bits.map_or(-1, |bits| bits as i64);
-            let kind = ImageKind::Directory {
-                namespace_quota: quota(directory.ns_quota),
-                space_quota: quota(directory.ds_quota),
-            };
+            let kind = ImageKind::Directory { quota: quota(directory)? };
             (directory.permission(), (directory.modification_time(), 0), kind)
         } else if let Some(link) = &inode.symlink {
             let kind = ImageKind::Symlink { target: link.target() };

@@ -11,7 +11,7 @@ use surus_namespace::edit_op::AclEntryKind;
 use surus_namespace::image::FrozenImage;
 use surus_namespace::tree::{InodeKind, InodeView};
 use surus_proto::hadoop::hdfs::fsimage::{FileSummary, NameSystemSection, file_summary};
-use surus_types::{InodeId, TxId};
+use surus_types::{STORAGE_TYPES, TxId, TypeSpaces};
 
 use crate::version::StorageInfo;
 
@@ -201,13 +201,30 @@ fn put_features(
     put_bytes(out, xattrs_field, scratch);
 }
 
-/// No quota: -1, but for the root's number of names. Source: `DirectoryWithQuotaFeature.java`, Hadoop 3.5.0.
+/// No quota: -1, but for the root's number of names. Source: `DirectoryWithQuotaFeature.java`,
+/// `FSImageFormatPBINode.buildINodeDirectory`, Hadoop 3.5.0.
 fn put_directory(out: &mut Vec<u8>, inode: InodeView<'_>, permission: u64) {
-    let namespace_quota = if inode.id() == InodeId::ROOT { i64::MAX } else { -1 };
+    let quota = inode.quota_shown();
     put_u64(out, 1, inode.modification_time() as u64);
-    put_u64(out, 2, namespace_quota as u64);
-    put_u64(out, 3, -1i64 as u64);
+    put_u64(out, 2, quota.names as u64);
+    put_u64(out, 3, quota.space as u64);
     put_fixed64(out, 4, permission);
+    put_type_quotas(out, &quota.types);
+}
+
+/// Transient types are never written, though they can have a quota.
+fn put_type_quotas(out: &mut Vec<u8>, quotas: &TypeSpaces) {
+    if STORAGE_TYPES.into_iter().all(|t| quotas.get(t) < 0) {
+        return;
+    }
+    let (mut list, mut entry) = (Vec::new(), Vec::new());
+    for storage_type in STORAGE_TYPES.into_iter().filter(|t| !t.is_transient() && quotas.get(*t) >= 0) {
+        entry.clear();
+        put_u64(&mut entry, 1, storage_type as u64);
+        put_u64(&mut entry, 2, quotas.get(storage_type) as u64);
+        put_bytes(&mut list, 1, &entry);
+    }
+    put_bytes(out, 7, &list);
 }
 
 fn write_directories(writer: &mut Writer<'_>, image: &FrozenImage) -> io::Result<()> {

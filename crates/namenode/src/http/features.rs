@@ -1,7 +1,7 @@
 //! WebHDFS operations on the borders of features: storage policies, trash roots, links, erasure coding of what has none.
 
-use crate::rpc::client::{features, policies};
-use surus_namespace::{Env, Namespace};
+use crate::rpc::client::features;
+use surus_namespace::{Env, Namespace, storage_policy};
 use surus_types::{FileStatus, HdfsError};
 use surus_webhdfs::Operation;
 use surus_webhdfs::json::{self, StoragePolicy};
@@ -19,11 +19,11 @@ pub fn read(
     let mut out = Vec::new();
     let result = match operation {
         Operation::GetAllStoragePolicy => {
-            json::storage_policies(&mut out, &policies::SUITE.each_ref().map(view));
+            json::storage_policies(&mut out, &storage_policy::SUITE.each_ref().map(view));
             Ok(())
         }
         Operation::GetStoragePolicy => features::storage_policy_of(namespace, env, src)
-            .map(|id| json::storage_policy(&mut out, &view(policies::by_id(id)))),
+            .map(|id| json::storage_policy(&mut out, &view(storage_policy::by_id(id)))),
         Operation::GetEcPolicy => existing(namespace, env, src).map(|()| json::no_policy(&mut out)),
         Operation::GetLinkTarget => {
             namespace.get_link_target(env, src).map(|target| json::path(&mut out, &String::from_utf8_lossy(&target)))
@@ -36,14 +36,14 @@ pub fn read(
     Some(result.map(|()| out))
 }
 
-fn view(policy: &policies::StoragePolicy) -> StoragePolicy<'static> {
+fn view(policy: &storage_policy::StoragePolicy) -> StoragePolicy<'static> {
     StoragePolicy {
         id: policy.id,
         name: policy.name,
         storage_types: policy.storage_types,
         creation_fallbacks: policy.creation_fallbacks,
         replication_fallbacks: policy.replication_fallbacks,
-        copy_on_create_file: policy.name == "LAZY_PERSIST",
+        copy_on_create_file: policy.copy_on_create,
     }
 }
 

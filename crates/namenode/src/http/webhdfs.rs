@@ -15,6 +15,7 @@ use surus_namespace::ops::mkdirs::Mkdirs;
 use surus_namespace::ops::rename::{Rename, Rename2};
 use surus_namespace::ops::set_owner::SetOwner;
 use surus_namespace::ops::set_permission::SetPermission;
+use surus_namespace::ops::set_quota::{DONT_SET, SetQuota, command};
 use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_namespace::ops::truncate::Truncate;
@@ -127,6 +128,8 @@ fn log(core: &Core, caller: &Caller, request: &Request, allowed: bool) {
         Operation::SetPermission { .. } => ("setPermission", true),
         Operation::SetTimes { .. } => ("setTimes", true),
         Operation::Truncate { .. } => ("truncate", true),
+        Operation::SetQuota { namespace_quota, space_quota } => (command(*namespace_quota, *space_quota), false),
+        Operation::SetQuotaByStorageType { space_quota, .. } => (command(DONT_SET, *space_quota), false),
         other => match attributes::audited(other) {
             Some(line) => line,
             None => return,
@@ -380,6 +383,10 @@ fn nothing(result: Result<Done, Refused>) -> Outcome {
     Ok((Answer::Empty { typed: true }, settled(result)?))
 }
 
+fn set_quota(core: &Core, call: &Call<'_>, operation: &SetQuota<'_>) -> Outcome {
+    nothing(core.write_if(call, None, operation, |_, ()| {}))
+}
+
 fn write(core: &Core, call: &Call<'_>, request: &Request) -> Outcome {
     let src = request.path.as_str();
     let mut value = false;
@@ -426,6 +433,14 @@ fn write(core: &Core, call: &Call<'_>, request: &Request) -> Outcome {
         Operation::SetTimes { modification_time_ms, access_time_ms } => {
             let operation = SetTimes { src, modification_time: *modification_time_ms, access_time: *access_time_ms };
             nothing(core.write(call, What("Cannot set times ", src), &operation, |_, ()| {}))
+        }
+        Operation::SetQuota { namespace_quota, space_quota } => {
+            let (namespace_quota, space_quota) = (*namespace_quota, *space_quota);
+            set_quota(core, call, &SetQuota { src, namespace_quota, space_quota, storage_type: None })
+        }
+        Operation::SetQuotaByStorageType { storage_type, space_quota } => {
+            let (storage_type, space_quota) = (Some(*storage_type), *space_quota);
+            set_quota(core, call, &SetQuota { src, namespace_quota: DONT_SET, space_quota, storage_type })
         }
         Operation::Truncate { new_length } => {
             let new_length = i64::try_from(*new_length).unwrap_or(i64::MAX);

@@ -2,11 +2,13 @@
 //! Source: `FSDirWriteFileOp.validateAddBlock`, `storeAllocatedBlock`, Hadoop 3.5.0.
 
 use super::file_state::{BlockLocation, OpenFile};
+use super::quota::Usage;
 use crate::Namespace;
 use crate::apply::{Applied, ApplyError};
 use crate::blocks::{BlockState, DatanodeHandle, Random, StorageHandle, TargetRequest};
 use crate::edit_op::EditOp;
 use crate::plan::{Env, Operation, Plan, Refusal, SoftEffect, WaitFor};
+use crate::tree::InodeHandle;
 use alloc::format;
 use alloc::vec::Vec;
 use surus_types::{Block, ExceptionClass, HdfsError, InodeId, RpcIds};
@@ -68,6 +70,9 @@ impl Operation for AddBlock<'_> {
             .into());
         }
         let previous = namespace.final_form(&file, self.previous)?;
+        let parent = namespace.tree.inode(file.handle).parent().unwrap_or(InodeHandle::ROOT);
+        let (freed, added) = self.charges(namespace, &file, previous);
+        namespace.verify_quota_after(parent, &freed, &added, None)?;
         let storages = self.targets(namespace, env, &file)?;
         let block = Block {
             id: namespace.blocks.next_block_id(),
@@ -91,6 +96,16 @@ impl Operation for AddBlock<'_> {
 }
 
 impl AddBlock<'_> {
+    /// The previous block shrinks from a full block to its length, the new one counts in full.
+    fn charges(&self, namespace: &Namespace, file: &OpenFile, previous: Option<Block>) -> (Usage, Usage) {
+        let inode = namespace.tree.inode(file.handle);
+        let (replication, policy) = (inode.replication(), inode.storage_policy());
+        let full = inode.preferred_block_size() as i64;
+        let open = file.blocks.last().is_some_and(|b| namespace.blocks.info(*b).state.is_open());
+        let freed = previous.filter(|_| open).map_or(0, |p| (full - p.num_bytes as i64).max(0));
+        (Usage::bytes(freed, replication, policy), Usage::bytes(full, replication, policy))
+    }
+
     /// Source: `FSDirWriteFileOp.analyzeFileState`, Hadoop 3.5.0.
     fn situation(&self, namespace: &Namespace, file: &OpenFile) -> Result<Situation, HdfsError> {
         let blocks = &namespace.blocks;

@@ -3,6 +3,7 @@
 
 use super::create::LAZY_PERSIST_POLICY;
 use super::file_state::BlockLocation;
+use super::quota::Usage;
 use super::recover_lease::RecoverLeaseOp;
 use crate::Namespace;
 use crate::apply::{Applied, ApplyError};
@@ -63,6 +64,7 @@ impl Operation for Append<'_> {
         }
         namespace.check_open_for(RecoverLeaseOp::AppendFile, env, file, &path.path, self.client_name)?;
         self.check_last_block(namespace, file, &path.path)?;
+        namespace.verify_quota(path.ancestor, &self.added(namespace, file))?;
         let reply =
             AppendReply { inode_id: namespace.tree.inode(file).id(), last_block: self.last_block(namespace, file) };
         let op = EditOp::Append {
@@ -77,6 +79,18 @@ impl Operation for Append<'_> {
 }
 
 impl Append<'_> {
+    /// A last block that is written on is charged in full again.
+    fn added(&self, namespace: &Namespace, file: InodeHandle) -> Usage {
+        let inode = namespace.tree.inode(file);
+        match inode.blocks().last() {
+            Some(last) if !self.new_block => {
+                let left = inode.preferred_block_size().saturating_sub(namespace.blocks.block(*last).num_bytes);
+                Usage::bytes(left as i64, inode.replication(), inode.storage_policy())
+            }
+            _ => Usage::default(),
+        }
+    }
+
     /// The last block must be complete, and on as many DataNodes as the minimum asks (or as there are).
     fn check_last_block(&self, namespace: &Namespace, file: InodeHandle, path: &str) -> Result<(), Refusal> {
         let Some(last) = namespace.tree.inode(file).blocks().last() else { return Ok(()) };

@@ -1,6 +1,7 @@
 //! concat: the blocks of some files go to the end of another in the same directory; the files vanish.
 //! Source: `FSDirConcatOp.java`, Hadoop 3.5.0.
 
+use super::quota::Usage;
 use crate::Namespace;
 use crate::apply::{Applied, ApplyError};
 use crate::edit_op::EditOp;
@@ -50,9 +51,29 @@ impl Operation for Concat<'_> {
         if handles.len() < self.sources.len() {
             return Err(illegal("concat: at least two of the source files are the same".into()).into());
         }
+        namespace.verify_concat_quota(path.ancestor, target, &handles)?;
         let op =
             EditOp::ConcatDelete { target: path.path.into(), sources, timestamp: env.now_ms, rpc: env.rpc.clone() };
         Ok(Plan::one(op, ()))
+    }
+}
+
+impl Namespace {
+    /// The blocks that come take the target's replication, which may be more.
+    fn verify_concat_quota(
+        &self,
+        directory: InodeHandle,
+        target: InodeHandle,
+        sources: &[InodeHandle],
+    ) -> Result<(), HdfsError> {
+        let to = self.tree.inode(target).replication();
+        let mut added = Usage::default();
+        for &source in sources {
+            let inode = self.tree.inode(source);
+            let of = |replication| Usage::bytes(inode.length() as i64, replication, inode.storage_policy());
+            added = added.plus(&of(to)).minus(&of(inode.replication()));
+        }
+        self.verify_quota(directory, &added)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::change_acl::check_acl;
 use super::mkdirs::plan_missing_parents;
+use super::quota::Usage;
 use super::recover_lease::RecoverLeaseOp;
 use crate::Namespace;
 use crate::acl::Inherited;
@@ -74,6 +75,10 @@ impl Operation for Create<'_> {
         }
         if path.last.is_none() {
             namespace.verify_new_names(&path)?;
+        }
+        let freed = path.last.map_or_else(Usage::default, |last| namespace.usage(last));
+        for names in 1..=path.missing.max(1) as i64 {
+            namespace.verify_quota_after(path.ancestor, &freed, &Usage::names(names), None)?;
         }
         let mut ops = plan_missing_parents(namespace, env, &path);
         let inode_id = InodeId(namespace.last_inode_id.0 + 1 + ops.len() as u64);

@@ -8,9 +8,6 @@ use crate::resolve::{DirOp, Resolved};
 use crate::tree::InodeHandle;
 use surus_types::{ContentSummary, FsAction, HdfsError};
 
-/// The root has a namespace quota that never runs out. Source: `FSDirectory.createRoot`, Hadoop 3.5.0.
-pub const ROOT_NAMESPACE_QUOTA: i64 = i64::MAX;
-
 impl Namespace {
     /// Totals of `src`. A superuser's answer needs no walk; others must be able to read every directory below.
     ///
@@ -42,15 +39,18 @@ impl Namespace {
         Ok(self.totals(handle))
     }
 
-    fn totals(&self, handle: InodeHandle) -> ContentSummary {
+    pub(super) fn totals(&self, handle: InodeHandle) -> ContentSummary {
         let counts = self.tree.counts(handle);
+        let quota = self.tree.inode(handle).quota_shown();
         ContentSummary {
             length: counts.length,
             file_count: counts.files,
             directory_count: counts.directories,
-            quota: if handle == InodeHandle::ROOT { ROOT_NAMESPACE_QUOTA } else { -1 },
+            quota: quota.names,
             space_consumed: counts.space,
-            space_quota: -1,
+            space_quota: quota.space,
+            type_consumed: self.tree.type_spaces(handle),
+            type_quotas: quota.types,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! Source: `FSDirMkdirOp.java`, Hadoop 3.5.0.
 
 use super::change_acl::check_acl;
+use super::quota::Usage;
 use crate::Namespace;
 use crate::acl::{self, Inherited};
 use crate::apply::{Applied, ApplyError};
@@ -48,6 +49,10 @@ impl Operation for Mkdirs<'_> {
             namespace.verify_parent_exists(&path)?;
         }
         namespace.verify_new_names(&path)?;
+        // Hadoop stops at the first name that does not fit; what it made until then stays there. Here nothing stays.
+        for names in 1..=path.missing as i64 {
+            namespace.verify_quota(path.ancestor, &Usage::names(names))?;
+        }
         // The parents take the mode that was asked for, without the sticky bit, so that the caller can go on inside.
         let implicit = FsPermission(self.permission.0 & 0o777 | USER_WRITE_EXECUTE);
         let mut ops = plan_directories(namespace, env, &path, path.missing - 1, (implicit, self.unmasked));

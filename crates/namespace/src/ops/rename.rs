@@ -1,6 +1,7 @@
 //! rename and rename2. The old form answers false where the new one says why.
 //! Source: `FSDirRenameOp.java`, Hadoop 3.5.0.
 
+use super::quota::Usage;
 use crate::Namespace;
 use crate::apply::{Applied, ApplyError};
 use crate::edit_op::{EditOp, RenameOptions};
@@ -192,10 +193,32 @@ impl Namespace {
             ));
         }
         self.verify_name(dst.parent_path(), dst.name())?;
+        self.verify_rename_quota(src, dst)?;
         if src.parent() != dst.parent() {
             self.verify_directory_items(dst)?;
         }
         Ok(())
+    }
+}
+
+impl Namespace {
+    /// What moves is checked below the last directory that both paths have, under the policy it will have there.
+    /// Source: `FSDirRenameOp.verifyQuotaForRename`, Hadoop 3.5.0.
+    fn verify_rename_quota(&self, src: &Resolved<'_>, dst: &Resolved<'_>) -> Result<(), HdfsError> {
+        let (Some(handle), Some(to)) = (src.last, dst.parent()) else { return Ok(()) };
+        if self.tree.num_quotas() == 0 {
+            return Ok(());
+        }
+        let inherited = self.tree.inode(to).storage_policy();
+        let mut added = Usage { types: self.tree.type_spaces_under(handle, inherited), ..self.usage(handle) };
+        if let Some(replaced) = dst.last {
+            added = added.minus(&self.usage(replaced));
+        }
+        let mut common = Some(to);
+        while let Some(directory) = common.filter(|&d| !self.tree.is_below(handle, d)) {
+            common = self.tree.inode(directory).parent();
+        }
+        self.verify_quota_after(to, &Usage::default(), &added, common)
     }
 }
 

@@ -1,6 +1,7 @@
 //! setReplication: how many replicas the blocks of a file should have; copies and deletions follow in the background.
 //! Source: `FSDirAttrOp.setReplication`, Hadoop 3.5.0.
 
+use super::quota::Usage;
 use crate::Namespace;
 use crate::apply::{Applied, ApplyError};
 use crate::edit_op::EditOp;
@@ -23,6 +24,14 @@ impl Operation for SetReplication<'_> {
         namespace.verify_replication(self.src, self.replication, None)?;
         let path = namespace.resolve_for(env, self.src, DirOp::Write, "setReplication")?;
         namespace.check_path_access(env, &path, FsAction::WRITE)?;
+        if let (Some(last), Some(parent)) = (path.last, path.parent())
+            && namespace.tree.inode(last).is_file()
+        {
+            let inode = namespace.tree.inode(last);
+            let (policy, length) = (inode.storage_policy(), inode.charged_length() as i64);
+            let of = |replication| Usage::bytes(length, replication, policy);
+            namespace.verify_quota(parent, &of(self.replication as u16).minus(&of(inode.replication())))?;
+        }
         match path.last {
             Some(last) if namespace.tree.inode(last).is_file() => Ok(Plan::one(
                 EditOp::SetReplication { path: path.path.as_ref().into(), replication: self.replication as u16 },

@@ -2,6 +2,7 @@
 //! recovery, and the file is open until that ends. Source: `FSDirTruncateOp.java`, Hadoop 3.5.0.
 
 use super::create::LAZY_PERSIST_POLICY;
+use super::quota::Usage;
 use super::recover_lease::RecoverLeaseOp;
 use crate::Namespace;
 use crate::apply::{Applied, ApplyError};
@@ -57,6 +58,11 @@ impl Operation for Truncate<'_> {
             .into());
         }
         let (last, kept) = namespace.cut(file, new_length);
+        if let (Some(block), Some(parent)) = (last, path.parent()) {
+            // The block that is cut counts in full until that is done.
+            let left = inode.preferred_block_size() as i64 - block.num_bytes as i64;
+            namespace.verify_quota(parent, &Usage::bytes(left, inode.replication(), inode.storage_policy()))?;
+        }
         let op = |block| EditOp::Truncate {
             src: path.path.as_ref().into(),
             client_name: self.client_name.into(),

@@ -7,8 +7,10 @@ use super::handles::InodeHandle;
 use super::inode::InodeView;
 use super::intern::Interned;
 use super::pages::Paged;
+use super::quota::Quotas;
 use super::tables::Tables;
 use crate::edit_op::{AclEntry, AclEntryKind, XAttr};
+use crate::storage_policy::{STORAGE_POLICY_XATTR, UNSPECIFIED, XATTR_SYSTEM};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -43,6 +45,7 @@ pub(super) struct FeatureTables {
     acls: Lists<u32>,
     /// Packed lists of extended attributes: see [`XAttrs`].
     xattrs: Arena<u8, 4>,
+    pub(super) quotas: Quotas,
 }
 
 impl FeatureTables {
@@ -249,6 +252,11 @@ impl Tree {
         let new = self.store_xattrs(&pack(xattrs));
         self.change_features(handle, |row| row.xattrs = new);
         self.release_xattrs(old);
+        if self.inode(handle).is_directory() {
+            let policy = self.inode(handle).xattr(XATTR_SYSTEM, STORAGE_POLICY_XATTR);
+            let policy = policy.and_then(|value| value.first().copied()).unwrap_or(UNSPECIFIED);
+            self.set_directory_policy(handle, policy);
+        }
     }
 
     /// Changes the inode's row, which is made when there is none, and given back when nothing is left in it. References
@@ -282,6 +290,7 @@ impl Tree {
         }
         self.release_acl(row.acl);
         self.release_xattrs(row.xattrs);
+        self.release_quota(row.quota);
         self.change_features(handle, |row| *row = FeatureRecord::default());
     }
 
@@ -293,7 +302,8 @@ impl Tree {
             shared.users += 1;
         }
         let packed = self.tables.xattrs_at(row.xattrs).packed.to_vec();
-        let copy = FeatureRecord { acl: row.acl, xattrs: self.store_xattrs(&packed), ..FeatureRecord::default() };
+        let (xattrs, quota) = (self.store_xattrs(&packed), self.copy_quota(row.quota));
+        let copy = FeatureRecord { acl: row.acl, xattrs, quota, ..FeatureRecord::default() };
         self.new_feature_row(copy)
     }
 
@@ -302,6 +312,7 @@ impl Tree {
         let row = *self.tables.features.rows.get(at);
         self.release_acl(row.acl);
         self.release_xattrs(row.xattrs);
+        self.release_quota(row.quota);
         self.feature_index.free_rows.push(at);
     }
 

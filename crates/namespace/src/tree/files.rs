@@ -5,18 +5,29 @@ use super::handles::InodeHandle;
 use super::inode::{BlockForm, NO_PARENT, UnderConstruction};
 use super::intern::FileLayout;
 use crate::blocks::BlockHandle;
+use crate::storage_policy::UNSPECIFIED;
 use alloc::sync::Arc;
+
+/// A file that was just made: its layout follows.
+pub(super) const NO_LAYOUT: u32 = u32::MAX;
 
 impl Tree {
     /// Changes a file's layout, and the counters when the replication changes.
     pub fn set_layout(&mut self, handle: InodeHandle, layout: FileLayout) {
         let at = self.intern_layout(layout);
+        let old = if self.tables.inodes.get(handle.0).layout == NO_LAYOUT {
+            UNSPECIFIED
+        } else {
+            self.inode(handle).local_storage_policy()
+        };
         if self.tables.inodes.get(handle.0).parent == NO_PARENT {
             self.tables.inodes.get_mut(handle.0).layout = at;
+            self.count_policy(old, layout.storage_policy);
             return;
         }
         self.keep_attributes(handle);
-        let before = self.counts(handle);
+        let before = self.charges(handle);
+        self.count_policy(old, layout.storage_policy);
         self.tables.inodes.get_mut(handle.0).layout = at;
         self.recharge(handle, before);
     }
@@ -63,7 +74,7 @@ impl Tree {
         if !self.inode(handle).is_file() {
             return;
         }
-        let before = self.counts(handle);
+        let before = self.charges(handle);
         let kept = self.inode(handle).under_construction().map_or(0, |uc| uc.unfinished);
         self.tables.inodes.get_mut(handle.0).set_under_construction(writer.is_some());
         let map = Arc::make_mut(&mut self.tables.under_construction);
@@ -82,7 +93,7 @@ impl Tree {
     /// Records a file's length (the sum of its blocks) and, while it is being written, the bytes that space counters
     /// charge above it. Both must follow from the edit-log operations alone.
     pub fn set_file_size(&mut self, handle: InodeHandle, length: u64, unfinished: u64) {
-        let before = self.counts(handle);
+        let before = self.charges(handle);
         self.tables.inodes.get_mut(handle.0).length = length;
         if self.inode(handle).under_construction().is_some_and(|uc| uc.unfinished != unfinished)
             && let Some(uc) = Arc::make_mut(&mut self.tables.under_construction).get_mut(&handle)

@@ -1,6 +1,7 @@
 //! The record of one inode in its table (56 bytes), and the view of it that everybody else reads.
 
 use super::children::ChildIter;
+use super::files::NO_LAYOUT;
 use super::handles::InodeHandle;
 use super::intern::FileLayout;
 use super::snapshot::{CURRENT, SnapshotId};
@@ -41,7 +42,7 @@ pub(crate) struct InodeRecord {
     pub(super) parent: u32,
     pub(super) name: u32,
     pub(super) permission: u32,
-    /// Of a file.
+    /// Of a file. Of a directory: its storage policy in the last byte, as its extended attribute says.
     pub(super) layout: u32,
     pub(super) payload: BlockHandle,
     pub(super) flags: u32,
@@ -78,6 +79,13 @@ impl InodeRecord {
     }
     pub(super) fn set_under_construction(&mut self, on: bool) {
         self.flags = if on { self.flags | UNDER_CONSTRUCTION } else { self.flags & !UNDER_CONSTRUCTION };
+    }
+    /// A directory's own storage policy.
+    pub(super) fn directory_policy(&self) -> u8 {
+        if self.is_directory() { self.layout as u8 } else { 0 }
+    }
+    pub(super) fn set_directory_policy(&mut self, policy: u8) {
+        self.layout = self.layout & !0xFF | u32::from(policy);
     }
     #[inline]
     pub(super) fn feature_row(&self) -> Option<u32> {
@@ -216,7 +224,11 @@ impl<'a> InodeView<'a> {
     }
     /// A file's layout; that of zeros for others.
     pub fn layout(self) -> FileLayout {
-        if self.is_file() { *self.tables.interned.layout(self.record.layout) } else { FileLayout::default() }
+        if self.is_file() && self.record.layout != NO_LAYOUT {
+            *self.tables.interned.layout(self.record.layout)
+        } else {
+            FileLayout::default()
+        }
     }
     pub fn replication(self) -> u16 {
         self.layout().replication
@@ -224,10 +236,6 @@ impl<'a> InodeView<'a> {
     /// Bytes.
     pub fn preferred_block_size(self) -> u64 {
         self.layout().preferred_block_size
-    }
-    /// 0: unspecified.
-    pub fn storage_policy(self) -> u8 {
-        self.layout().storage_policy
     }
     /// A file's length in bytes, the block being written included as far as it is known; 0 for others.
     pub fn length(self) -> u64 {
@@ -238,8 +246,12 @@ impl<'a> InodeView<'a> {
     }
     /// Bytes a file takes on DataNodes, times replication; the block being written counts in full.
     pub fn space_consumed(self) -> u64 {
+        self.charged_length().wrapping_mul(u64::from(self.replication()))
+    }
+    /// Bytes that each replica of a file is charged: its length, and a block being written in full.
+    pub(crate) fn charged_length(self) -> u64 {
         let unfinished = self.under_construction().map_or(0, |uc| uc.unfinished);
-        self.length().wrapping_add(unfinished).wrapping_mul(u64::from(self.replication()))
+        self.length().wrapping_add(unfinished)
     }
     /// The writer of a file that is not closed.
     pub fn under_construction(self) -> Option<&'a UnderConstruction> {
@@ -296,7 +308,7 @@ impl<'a> InodeView<'a> {
             block_size: layout.preferred_block_size,
             inode_id: self.id(),
             children: self.child_count(),
-            storage_policy: layout.storage_policy,
+            storage_policy: if self.record.kind() == Some(InodeKind::Symlink) { 0 } else { self.storage_policy() },
             flags: self.status_flags(),
         }
     }

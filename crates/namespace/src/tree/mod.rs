@@ -10,6 +10,7 @@ mod id_index;
 mod inode;
 mod intern;
 mod pages;
+mod quota;
 mod snapshot;
 mod tables;
 
@@ -18,6 +19,7 @@ pub use features::{Acl, AclEntryView, XAttrView, XAttrs};
 pub use handles::InodeHandle;
 pub use inode::{InodeKind, InodeView, UnderConstruction};
 pub use intern::FileLayout;
+pub use quota::Quota;
 pub use snapshot::{
     CURRENT, Deleted, PastChildren, Reference, SNAPSHOT_ID_MAX, SNAPSHOT_LIMIT, Snapshot, SnapshotId, Snapshottable,
 };
@@ -36,8 +38,9 @@ use id_index::IdIndex;
 use inode::{InodeRecord, NO_PARENT};
 use intern::Interned;
 use pages::Paged;
+use quota::QuotaIndex;
 use snapshot::SnapshotIndex;
-use surus_types::{FsPermission, InodeId, PermissionStatus};
+use surus_types::{FsPermission, InodeId, PermissionStatus, TypeSpaces};
 use tables::DirectoryRecord;
 
 /// What every new inode has.
@@ -90,6 +93,7 @@ pub struct Tree {
     free_directories: Vec<u32>,
     feature_index: FeatureIndex,
     snapshot_index: SnapshotIndex,
+    quotas: QuotaIndex,
     /// What was interned last: the next inode is usually alike.
     last_permission: Option<(PermissionStatus, u32)>,
     last_layout: Option<(FileLayout, u32)>,
@@ -112,6 +116,7 @@ impl Tree {
             free_directories: Vec::new(),
             feature_index: FeatureIndex::default(),
             snapshot_index: SnapshotIndex::default(),
+            quotas: QuotaIndex::default(),
             last_permission: None,
             last_layout: None,
         };
@@ -250,6 +255,7 @@ impl Tree {
     pub fn detach(&mut self, handle: InodeHandle) {
         let Some(parent) = self.inode(handle).parent() else { return };
         let counts = self.counts(handle);
+        self.leave_types(handle, parent);
         let row = self.tables.inodes.get(parent.0).payload.0;
         let mut directory = *self.tables.directories.get(row);
         let tables = &mut self.tables;
@@ -281,6 +287,7 @@ impl Tree {
         let record = *self.tables.inodes.get(handle.0);
         debug_assert!(record.parent == NO_PARENT && handle != InodeHandle::ROOT);
         self.drop_features(handle);
+        self.drop_types(handle);
         self.by_id.remove(record.id, &self.tables.inodes);
         self.tables.names.remove(record.name);
         match record.kind() {
@@ -410,7 +417,7 @@ impl Tree {
             parent: NO_PARENT,
             name: self.tables.names.insert(name),
             permission,
-            layout: 0,
+            layout: if kind == InodeKind::File { files::NO_LAYOUT } else { 0 },
             payload: BlockHandle(payload),
             flags: inode::KIND_FREE,
         };
@@ -453,11 +460,23 @@ impl Tree {
         tables.inodes.get_mut(handle.0).parent = parent.0;
         let counts = self.counts(handle);
         self.charge(parent, Counts::default(), counts);
+        self.join_types(handle, parent);
         Ok(())
     }
 
-    fn recharge(&mut self, handle: InodeHandle, before: Counts) {
-        let after = self.counts(handle);
+    /// What a file charges to the directories above it.
+    fn charges(&self, handle: InodeHandle) -> (Counts, TypeSpaces) {
+        (self.counts(handle), self.type_spaces(handle))
+    }
+
+    fn recharge(&mut self, handle: InodeHandle, before: (Counts, TypeSpaces)) {
+        let (before, types_before) = before;
+        let (after, types_after) = self.charges(handle);
+        if types_before != types_after
+            && let Some(parent) = self.inode(handle).parent()
+        {
+            self.charge_types(parent, &types_after.minus(&types_before));
+        }
         if before != after
             && let Some(parent) = self.inode(handle).parent()
         {

@@ -27,6 +27,8 @@ pub struct Tables {
     pub(super) snapshots: SnapshotTables,
     pub(super) interned: Arc<Interned>,
     pub(super) under_construction: Arc<BTreeMap<InodeHandle, UnderConstruction>>,
+    /// Inodes with a storage policy of their own.
+    pub(super) num_policies: u32,
     pub(super) symlinks: Arc<BTreeMap<InodeHandle, Box<[u8]>>>,
 }
 
@@ -50,6 +52,7 @@ impl Default for DirectoryRecord {
 /// Totals of a subtree, its top included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
+    /// Symlinks too.
     pub files: u64,
     pub directories: u64,
     /// Bytes of all files.
@@ -140,7 +143,7 @@ impl Tables {
                 }
             }
             InodeKind::File => Counts { files: 1, directories: 0, length: view.length(), space: view.space_consumed() },
-            InodeKind::Symlink => Counts::default(),
+            InodeKind::Symlink => Counts { files: 1, ..Counts::default() },
         }
     }
 
@@ -152,8 +155,7 @@ impl Tables {
     /// Inodes that can be reached from the root, itself included.
     pub fn num_attached(&self) -> u64 {
         let counts = self.counts(InodeHandle::ROOT);
-        let symlinks = self.symlinks.keys().filter(|&&handle| self.is_attached(handle)).count();
-        counts.files + counts.directories + symlinks as u64
+        counts.files + counts.directories
     }
 
     pub(super) fn child_iter(&self, record: &InodeRecord, start_after: &[u8]) -> ChildIter<'_> {
@@ -170,6 +172,7 @@ impl Tables {
             + self.block_lists.bytes()
             + self.features.bytes()
             + self.snapshots.bytes()
+            + self.quota_bytes()
     }
 }
 

@@ -1,12 +1,11 @@
 //! Cluster administration and reports.
 
-use super::policies;
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::rpc::datanode::{bad_blocks, put};
 use crate::to_proto;
-use surus_namespace::Namespace;
 use surus_namespace::blocks::{DatanodeHandle, DatanodeReportType};
+use surus_namespace::{Namespace, storage_policy};
 use surus_proto::hadoop::hdfs::{
     CorruptFileBlocksProto, DatanodeInfoProto, DatanodeStorageReportProto, FinalizeUpgradeResponseProto,
     FsServerDefaultsProto, GetCurrentEditLogTxidResponseProto, GetDatanodeReportRequestProto,
@@ -38,7 +37,7 @@ pub(super) fn get_server_defaults(core: &Core, _: &Call<'_>, out: &mut Vec<u8>) 
         trash_interval: Some(defaults.trash_interval_minutes),
         checksum_type: Some(defaults.checksum_type),
         key_provider_uri: Some(String::new()),
-        policy_id: Some(u32::from(policies::DEFAULT_ID)),
+        policy_id: Some(u32::from(storage_policy::DEFAULT_ID)),
         snapshot_trash_root_enabled: Some(false),
     };
     put(out, &GetServerDefaultsResponseProto { server_defaults });

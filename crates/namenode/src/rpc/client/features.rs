@@ -5,6 +5,7 @@ use super::policies;
 use crate::call::Call;
 use crate::core::Core;
 use crate::rpc::datanode::put;
+use surus_namespace::storage_policy::{self, SUITE};
 use surus_namespace::{DirOp, Namespace};
 use surus_proto::hadoop::common::{GetDelegationTokenRequestProto, GetDelegationTokenResponseProto};
 use surus_proto::hadoop::hdfs::{
@@ -76,7 +77,7 @@ pub(super) fn get_erasure_coding_codecs(_: &Core, _: &Call<'_>, out: &mut Vec<u8
 }
 
 pub(super) fn get_storage_policies(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let policies = policies::SUITE.iter().map(|p| p.to_proto()).collect();
+    let policies = SUITE.iter().map(policies::to_proto).collect();
     put(out, &GetStoragePoliciesResponseProto { policies });
     Ok(())
 }
@@ -85,7 +86,7 @@ pub(super) fn get_storage_policy(core: &Core, call: &Call<'_>, out: &mut Vec<u8>
     let request: GetStoragePolicyRequestProto = call.decode()?;
     let (env, namespace) = (core.env(call), core.namespace.read());
     let id = storage_policy_of(&namespace, &env, &request.path)?;
-    put(out, &GetStoragePolicyResponseProto { storage_policy: policies::by_id(id).to_proto() });
+    put(out, &GetStoragePolicyResponseProto { storage_policy: policies::to_proto(storage_policy::by_id(id)) });
     Ok(())
 }
 

@@ -1,6 +1,5 @@
 //! The data path: opening, writing, closing and reading files, leases, and the recovery of pipelines.
 
-use super::policies;
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::rpc::datanode::put;
@@ -16,6 +15,7 @@ use surus_namespace::ops::pipeline::{GetAdditionalDatanode, UpdateBlockForPipeli
 use surus_namespace::ops::recover_lease::RecoverLease;
 use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::truncate::Truncate;
+use surus_namespace::storage_policy;
 use surus_namespace::{DirOp, Env, InodeView, Namespace};
 use surus_proto::hadoop::hdfs::{
     AbandonBlockRequestProto, AbandonBlockResponseProto, AddBlockRequestProto, AppendRequestProto,
@@ -55,7 +55,7 @@ fn put_status(namespace: &Namespace, field: u32, id: InodeId, out: &mut Vec<u8>)
 pub(super) fn create(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: CreateRequestProto = call.decode()?;
     if !request.storage_policy().is_empty() {
-        policies::by_name(request.storage_policy())?;
+        storage_policy::by_name(request.storage_policy())?;
     }
     let operation = Create {
         src: &request.src,

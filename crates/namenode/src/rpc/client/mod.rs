@@ -7,7 +7,8 @@ pub(crate) mod features;
 mod files;
 mod listings;
 mod namespace;
-pub mod policies;
+mod policies;
+mod quota;
 
 pub(crate) use files::replayed;
 
@@ -92,6 +93,7 @@ pub static METHODS: &[Method] = &[
     method("setBalancerBandwidth", Read(admin::set_balancer_bandwidth)),
     method("setOwner", Write(namespace::set_owner)),
     method("setPermission", Write(namespace::set_permission)),
+    method("setQuota", Write(quota::set_quota)),
     method("setReplication", Write(files::set_replication)),
     method("setSafeMode", Read(admin::set_safe_mode)),
     method("setTimes", Write(namespace::set_times)),

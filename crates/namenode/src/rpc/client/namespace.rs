@@ -18,10 +18,9 @@ use surus_proto::hadoop::hdfs::{
     GetContentSummaryResponseProto, GetFileInfoRequestProto, GetFileLinkInfoRequestProto, GetLinkTargetRequestProto,
     GetLinkTargetResponseProto, GetPreferredBlockSizeRequestProto, GetPreferredBlockSizeResponseProto,
     GetQuotaUsageRequestProto, GetQuotaUsageResponseProto, IsFileClosedRequestProto, IsFileClosedResponseProto,
-    MkdirsRequestProto, MkdirsResponseProto, QuotaUsageProto, Rename2RequestProto, Rename2ResponseProto,
-    RenameRequestProto, RenameResponseProto, RenewLeaseRequestProto, RenewLeaseResponseProto, SetOwnerRequestProto,
-    SetOwnerResponseProto, SetPermissionRequestProto, SetPermissionResponseProto, SetTimesRequestProto,
-    SetTimesResponseProto,
+    MkdirsRequestProto, MkdirsResponseProto, Rename2RequestProto, Rename2ResponseProto, RenameRequestProto,
+    RenameResponseProto, RenewLeaseRequestProto, RenewLeaseResponseProto, SetOwnerRequestProto, SetOwnerResponseProto,
+    SetPermissionRequestProto, SetPermissionResponseProto, SetTimesRequestProto, SetTimesResponseProto,
 };
 use surus_types::{FsAction, HdfsError};
 use surus_wire::encode::put_file_status;
@@ -125,14 +124,7 @@ pub(super) fn get_quota_usage(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -
     let request: GetQuotaUsageRequestProto = call.decode()?;
     let env = core.env(call);
     let summary = core.namespace.read().get_quota_usage(&env, &request.path)?;
-    let usage = QuotaUsageProto {
-        file_and_directory_count: summary.file_count + summary.directory_count,
-        quota: summary.quota as u64,
-        space_consumed: summary.space_consumed,
-        space_quota: summary.space_quota as u64,
-        type_quota_infos: None,
-    };
-    put(out, &GetQuotaUsageResponseProto { usage });
+    put(out, &GetQuotaUsageResponseProto { usage: to_proto::quota_usage(&summary) });
     Ok(())
 }
 

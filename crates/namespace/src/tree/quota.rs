@@ -1,0 +1,324 @@
+//! Quotas of directories, and what storage policies make of the bytes below them: use by storage type.
+
+use super::Tree;
+use super::features::NONE;
+use super::handles::InodeHandle;
+use super::inode::InodeView;
+use super::pages::Paged;
+use super::tables::Tables;
+use crate::storage_policy::{self, UNSPECIFIED};
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+use surus_types::TypeSpaces;
+
+/// The limits of one directory. -1: none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Quota {
+    /// Names in the subtree, its top included.
+    pub names: i64,
+    /// Bytes times replication.
+    pub space: i64,
+    pub types: TypeSpaces,
+}
+
+impl Quota {
+    /// The root of every file system counts names against this. Source: `FSDirectory.createRoot`, Hadoop 3.5.0.
+    pub const ROOT_NAMES: i64 = i64::MAX;
+    pub const NONE: Quota = Quota { names: -1, space: -1, types: TypeSpaces::NO_QUOTA };
+
+    pub fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+}
+
+impl Default for Quota {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// The part that a checkpoint clones.
+pub(super) type Quotas = Paged<Quota>;
+
+/// What follows from the tree and only changes need. Use by storage type is kept for directories that have any: none,
+/// as long as no inode has a storage policy.
+#[derive(Default)]
+pub(super) struct QuotaIndex {
+    free: Vec<u32>,
+    /// Rows in use: directories with a quota (the root as it always was has none), and copies that snapshots keep.
+    count: u32,
+    types: HashMap<u32, TypeSpaces>,
+    /// The inherited policy of subtrees that were cut off, by their tops.
+    detached_policy: HashMap<u32, u8>,
+}
+
+impl<'a> InodeView<'a> {
+    /// The directory's quota. The root's default, which limits nothing, is not told apart from none.
+    pub fn quota(self) -> Option<&'a Quota> {
+        self.record.feature_row()?;
+        let at = self.features().quota;
+        (at != NONE).then(|| self.tables.features.quotas.get(at))
+    }
+
+    /// As statuses and images show it: the root's quota of names is never absent.
+    pub fn quota_shown(self) -> Quota {
+        let mut quota = self.quota().copied().unwrap_or_default();
+        if self.handle == InodeHandle::ROOT && quota.names == -1 {
+            quota.names = Quota::ROOT_NAMES;
+        }
+        quota
+    }
+
+    /// The storage policy that this inode itself names; 0: none.
+    pub fn local_storage_policy(self) -> u8 {
+        if self.is_file() { self.layout().storage_policy } else { self.record.directory_policy() }
+    }
+
+    /// The storage policy that counts for this inode: its own or that of the nearest directory above with one; 0: none.
+    pub fn storage_policy(self) -> u8 {
+        if self.tables.num_policies == 0 {
+            return UNSPECIFIED;
+        }
+        let mut at = Some(self);
+        while let Some(inode) = at {
+            let policy = inode.local_storage_policy();
+            if policy != UNSPECIFIED {
+                return policy;
+            }
+            at = inode.parent().map(|parent| self.tables.inode(parent));
+        }
+        UNSPECIFIED
+    }
+
+    /// What a file takes on each storage type.
+    pub(super) fn file_types(self, policy: u8) -> TypeSpaces {
+        if policy == UNSPECIFIED || !self.is_file() {
+            return TypeSpaces::default();
+        }
+        storage_policy::spaces(policy, self.charged_length(), self.replication())
+    }
+}
+
+impl Tree {
+    /// 0: no directory has a quota.
+    pub fn num_quotas(&self) -> u32 {
+        self.quotas.count
+    }
+
+    /// Sets a directory's quota; none at all takes the feature away.
+    pub fn set_quota(&mut self, handle: InodeHandle, quota: Quota) {
+        self.keep_attributes(handle);
+        let old = self.features(handle).quota;
+        let new = if quota.is_none() {
+            NONE
+        } else if old != NONE {
+            *self.tables.features.quotas.get_mut(old) = quota;
+            return;
+        } else {
+            self.store_quota(quota)
+        };
+        self.change_features(handle, |row| row.quota = new);
+        if new == NONE {
+            self.release_quota(old);
+        }
+    }
+
+    fn store_quota(&mut self, quota: Quota) -> u32 {
+        self.quotas.count += 1;
+        match self.quotas.free.pop() {
+            Some(at) => {
+                *self.tables.features.quotas.get_mut(at) = quota;
+                at
+            }
+            None => self.tables.features.quotas.push(quota),
+        }
+    }
+
+    /// A row of its own for a copy of an inode's attributes.
+    pub(super) fn copy_quota(&mut self, at: u32) -> u32 {
+        if at == NONE {
+            return NONE;
+        }
+        let quota = *self.tables.features.quotas.get(at);
+        self.store_quota(quota)
+    }
+
+    pub(super) fn release_quota(&mut self, at: u32) {
+        if at != NONE {
+            self.quotas.free.push(at);
+            self.quotas.count -= 1;
+        }
+    }
+
+    /// What a subtree takes on each storage type, as far as storage policies tell.
+    pub fn type_spaces(&self, handle: InodeHandle) -> TypeSpaces {
+        if self.num_policies == 0 {
+            return TypeSpaces::default();
+        }
+        let inode = self.inode(handle);
+        if inode.is_directory() {
+            return self.quotas.types.get(&handle.0).copied().unwrap_or_default();
+        }
+        inode.file_types(inode.storage_policy())
+    }
+
+    /// What a subtree would take where `inherited` is the policy of those inodes that name none.
+    pub fn type_spaces_under(&self, handle: InodeHandle, inherited: u8) -> TypeSpaces {
+        let inode = self.inode(handle);
+        let mine = match inode.local_storage_policy() {
+            UNSPECIFIED => inherited,
+            own => own,
+        };
+        if inode.is_file() {
+            return inode.file_types(mine);
+        }
+        let now = inode.storage_policy();
+        let mut spaces = self.type_spaces(handle);
+        if now != mine {
+            self.for_each_heir(handle, |file| {
+                spaces = spaces.minus(&file.file_types(now)).plus(&file.file_types(mine));
+            });
+        }
+        spaces
+    }
+
+    /// Sets a directory's own storage policy, which an extended attribute holds; 0: none.
+    pub(super) fn set_directory_policy(&mut self, handle: InodeHandle, policy: u8) {
+        let old = self.inode(handle).local_storage_policy();
+        if old == policy {
+            return;
+        }
+        let before = self.inode(handle).storage_policy();
+        self.count_policy(old, policy);
+        self.tables.inodes.get_mut(handle.0).set_directory_policy(policy);
+        let after = self.inode(handle).storage_policy();
+        self.retype(handle, before, after);
+    }
+
+    /// One policy less, one more.
+    pub(super) fn count_policy(&mut self, old: u8, new: u8) {
+        self.tables.num_policies += u32::from(new != UNSPECIFIED);
+        self.tables.num_policies -= u32::from(old != UNSPECIFIED);
+    }
+
+    /// Files below `directory` whose policy is the directory's.
+    fn for_each_heir<'t>(&'t self, directory: InodeHandle, mut visit: impl FnMut(InodeView<'t>)) {
+        let mut open = alloc::vec![directory];
+        while let Some(handle) = open.pop() {
+            for child in self.inode(handle).children(b"") {
+                let inode = self.inode(child);
+                if inode.local_storage_policy() != UNSPECIFIED {
+                    continue;
+                }
+                if inode.is_file() {
+                    visit(inode);
+                } else if inode.is_directory() {
+                    open.push(child);
+                }
+            }
+        }
+    }
+
+    /// The policy that `directory` and its heirs obey went from `before` to `after`.
+    fn retype(&mut self, directory: InodeHandle, before: u8, after: u8) {
+        if before == after {
+            return;
+        }
+        let mut changes = Vec::new();
+        self.for_each_heir(directory, |file| {
+            let change = file.file_types(after).minus(&file.file_types(before));
+            if !change.is_zero() {
+                changes.extend(file.parent().map(|parent| (parent, change)));
+            }
+        });
+        for (parent, change) in changes {
+            self.charge_types(parent, &change);
+        }
+    }
+
+    /// Adds to `directory` and all above it.
+    pub(super) fn charge_types(&mut self, directory: InodeHandle, change: &TypeSpaces) {
+        if change.is_zero() {
+            return;
+        }
+        let mut at = Some(directory);
+        while let Some(handle) = at {
+            let sum = self.quotas.types.entry(handle.0).or_default();
+            *sum = sum.plus(change);
+            if sum.is_zero() {
+                self.quotas.types.remove(&handle.0);
+            }
+            at = self.inode(handle).parent();
+        }
+    }
+
+    /// Before a subtree leaves its parent.
+    pub(super) fn leave_types(&mut self, handle: InodeHandle, parent: InodeHandle) {
+        if self.num_policies == 0 {
+            return;
+        }
+        let spaces = self.type_spaces(handle);
+        self.charge_types(parent, &TypeSpaces::default().minus(&spaces));
+        if self.inode(handle).is_directory() {
+            let inherited = self.inode(parent).storage_policy();
+            self.quotas.detached_policy.insert(handle.0, inherited);
+        }
+    }
+
+    /// After a subtree came into a parent.
+    pub(super) fn join_types(&mut self, handle: InodeHandle, parent: InodeHandle) {
+        if self.num_policies == 0 {
+            return;
+        }
+        let spaces = self.type_spaces(handle);
+        self.charge_types(parent, &spaces);
+        let before = self.quotas.detached_policy.remove(&handle.0).unwrap_or(UNSPECIFIED);
+        if self.inode(handle).is_directory() && self.inode(handle).local_storage_policy() == UNSPECIFIED {
+            self.retype(handle, before, self.inode(parent).storage_policy());
+        }
+    }
+
+    /// Before an inode is freed.
+    pub(super) fn drop_types(&mut self, handle: InodeHandle) {
+        let policy = self.inode(handle).local_storage_policy();
+        self.count_policy(policy, UNSPECIFIED);
+        self.quotas.types.remove(&handle.0);
+        self.quotas.detached_policy.remove(&handle.0);
+    }
+
+    /// Sums up use by storage type from nothing: what a loader ends with.
+    pub(crate) fn sum_types(&mut self) {
+        self.quotas.types.clear();
+        if self.num_policies == 0 {
+            return;
+        }
+        let mut changes = Vec::new();
+        let mut open = alloc::vec![(InodeHandle::ROOT, self.inode(InodeHandle::ROOT).storage_policy())];
+        while let Some((directory, inherited)) = open.pop() {
+            let mut sum = TypeSpaces::default();
+            for child in self.inode(directory).children(b"") {
+                let inode = self.inode(child);
+                let policy = match inode.local_storage_policy() {
+                    UNSPECIFIED => inherited,
+                    own => own,
+                };
+                if inode.is_directory() {
+                    open.push((child, policy));
+                } else {
+                    sum = sum.plus(&inode.file_types(policy));
+                }
+            }
+            changes.push((directory, sum));
+        }
+        for (directory, sum) in changes {
+            self.charge_types(directory, &sum);
+        }
+    }
+}
+
+impl Tables {
+    /// Bytes of the table of quotas.
+    pub(super) fn quota_bytes(&self) -> usize {
+        self.features.quotas.bytes()
+    }
+}
