@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Random calls over WebHDFS to a real NameNode and to Surus; every answer must be the same, but for times and inode ids.
 
-usage: compare.py REAL_HOST:PORT SURUS_HOST:PORT [--seed N] [--seeds N] [--steps N] [--kind names|data]
+usage: compare.py REAL_HOST:PORT SURUS_HOST:PORT [--seed N] [--seeds N] [--steps N] [--kind names|data|attributes]
 
 Both run with dfs.namenode.fs-limits.min-block-size=0 and dfs.replication=1, root as their user, and a DataNode each.
 `names`: mkdirs, create, rename, delete, attributes, listings, summaries, by three users, with odd paths among them.
+`attributes`: ACLs, default ACLs, extended attributes, and who may then do what, by three users, also below /.reserved/raw.
 `data`: small files with many blocks: create, append, truncate, concat, read. Everything is deleted first.
 Answers that differ on purpose: known().
 """
@@ -73,7 +74,7 @@ def blur(value):
     out = {}
     for key, item in value.items():
         is_time = key in ("modificationTime", "accessTime") and (item > 10**12 or item == 0)
-        out[key] = "T" if is_time else "I" if key == "fileId" else blur(item)
+        out[key] = "T" if is_time else "I" if key in ("fileId", "Location") else blur(item)
     return out
 
 
@@ -132,6 +133,62 @@ def names_step(rnd):
     return dict(method=method, path=path, query=query, user=user, body=b"" if kind == "create" else None)
 
 
+def acl_spec(rnd, permissions):
+    words = []
+    for _ in range(rnd.randint(1, 4)):
+        scope = rnd.choice(["", "", "default:"])
+        kind = rnd.choice(["user", "group", "mask", "other"])
+        name = rnd.choice(["", "alice", "bob"]) if kind in ("user", "group") else rnd.choice(["", "", "", "", "bob"])
+        letters = "".join(rnd.choice([c, "-"]) for c in "rwx") if permissions and rnd.random() < 0.97 else ""
+        words.append(f"{scope}{kind}:{name}:{letters}")
+    return ",".join(words)
+
+
+XATTRS = ["user.a", "user.b", "user.B", "USER.a", "trusted.a", "security.a", "system.a", "raw.a", "user.", "nope.a", "security.hdfs.unreadable.by.superuser"]
+
+
+def attributes_step(rnd):
+    path = "/t/" + "/".join(rnd.choice("ab") for _ in range(rnd.randint(1, 3)))
+    path = "/.reserved/raw" + path if rnd.random() < 0.05 else "/t" if rnd.random() < 0.05 else path
+    kinds = "mkdirs create delete rename chmod chown status list access modify set remove nodefault noacl getacl setx removex getx listx open".split()
+    kind = rnd.choices(kinds, [8, 5, 1, 3, 3, 2, 6, 3, 4, 10, 5, 4, 1, 1, 6, 8, 2, 5, 3, 3])[0]
+    mode, name = rnd.choice(["755", "777", "700", "1777", "640", "27"]), rnd.choice(XATTRS)
+    unmasked = rnd.choice([[], [("unmaskedpermission", rnd.choice(["777", "666", "700"]))]])
+    base = "user::rwx,group::r-x,other::" + rnd.choice(["r-x", "---"])
+    spec = rnd.choice([acl_spec(rnd, True), base, base + "," + acl_spec(rnd, True), base])
+    value = [("xattr.value", rnd.choice(["0x00ff", "0sYWI=", '"v"', "plain", "0x1", "v" * 1100]))] if rnd.random() < 0.8 else []
+    flag = [("flag", rnd.choice(["CREATE", "REPLACE", "CREATE,REPLACE"]))] if rnd.random() < 0.95 else []
+    names = [("xattr.name", rnd.choice(XATTRS)) for _ in range(rnd.choice([0, 0, 1, 2]))]
+    table = {
+        "mkdirs": ("PUT", [("op", "MKDIRS"), ("permission", mode)] + unmasked),
+        "create": ("PUT", [("op", "CREATE"), ("overwrite", "true"), ("permission", mode)] + unmasked),
+        "delete": ("DELETE", [("op", "DELETE"), ("recursive", "true")]),
+        "rename": ("PUT", [("op", "RENAME"), ("destination", "/t/" + rnd.choice(["a", "b", "a/b"]))]),
+        "chmod": ("PUT", [("op", "SETPERMISSION"), ("permission", mode)]),
+        "chown": ("PUT", [("op", "SETOWNER"), ("owner", rnd.choice(["alice", "bob", "root"]))]),
+        "status": ("GET", [("op", "GETFILESTATUS")]),
+        "list": ("GET", [("op", "LISTSTATUS")]),
+        "access": ("GET", [("op", "CHECKACCESS"), ("fsaction", rnd.choice(["r--", "rwx", "-w-", "--x"]))]),
+        "modify": ("PUT", [("op", "MODIFYACLENTRIES"), ("aclspec", acl_spec(rnd, True))]),
+        "set": ("PUT", [("op", "SETACL"), ("aclspec", spec)]),
+        "remove": ("PUT", [("op", "REMOVEACLENTRIES"), ("aclspec", acl_spec(rnd, rnd.random() < 0.05))]),
+        "nodefault": ("PUT", [("op", "REMOVEDEFAULTACL")]),
+        "noacl": ("PUT", [("op", "REMOVEACL")]),
+        "getacl": ("GET", [("op", "GETACLSTATUS")]),
+        "setx": ("PUT", [("op", "SETXATTR"), ("xattr.name", name)] + value + flag),
+        "removex": ("PUT", [("op", "REMOVEXATTR"), ("xattr.name", name)]),
+        "getx": ("GET", [("op", "GETXATTRS"), ("encoding", rnd.choice(["text", "hex", "BASE64"]))] + names),
+        "listx": ("GET", [("op", "LISTXATTRS")]),
+        "open": ("GET", [("op", "GETFILECHECKSUM")]),
+    }
+    method, query = table[kind]
+    body = b"" if kind == "create" else None
+    if kind == "open":
+        # Whether the redirect comes, not where it leads.
+        query = [("op", "OPEN"), ("noredirect", "true")]
+    return dict(method=method, path=path, query=query, user=rnd.choice(USERS), body=body)
+
+
 def data_path(rnd):
     return "/t/" + rnd.choice("xy") + "/" + rnd.choice("abcd")
 
@@ -169,7 +226,7 @@ def prepare(server, kind, seed):
     call(server, "PUT", "/", [("op", "SETOWNER"), ("owner", "root"), ("group", "supergroup")], "root")
     for path in ("/t", "/t/x", "/t/y") if kind == "data" else ("/t",):
         call(server, "PUT", path, [("op", "MKDIRS"), ("permission", "755")], "root")
-    if kind == "names":
+    if kind != "data":
         mode = "1777" if seed % 2 else "777"
         call(server, "PUT", "/t", [("op", "SETPERMISSION"), ("permission", mode)], "root")
 
@@ -181,7 +238,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--kind", choices=["names", "data"], default="names")
+    parser.add_argument("--kind", choices=["names", "data", "attributes"], default="names")
     options = parser.parse_args()
     differences = 0
     for seed in range(options.seed, options.seed + options.seeds):
@@ -189,7 +246,7 @@ def main():
         for server in (options.real, options.surus):
             prepare(server, options.kind, seed)
         for number in range(options.steps):
-            step = names_step(rnd) if options.kind == "names" else data_step(rnd)
+            step = {"names": names_step, "data": data_step, "attributes": attributes_step}[options.kind](rnd)
             real, surus = (call(server, **step) for server in (options.real, options.surus))
             if step["query"][0][1] == "TRUNCATE" and '"boolean": false' in real[1]:
                 # The last block is recovered by the DataNodes; until then both answer by their own clocks.

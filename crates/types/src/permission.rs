@@ -19,8 +19,9 @@ impl FsPermission {
     pub fn from_wire(bits: u32) -> Self {
         FsPermission((bits & u32::from(Self::MASK)) as u16)
     }
+    /// What a client asks for; the sticky bit goes, as with Java. Source: `FsPermission.applyUMask`, Hadoop 3.5.0.
     pub fn apply_umask(self, umask: FsPermission) -> Self {
-        FsPermission(self.0 & !(umask.0 & 0o777))
+        FsPermission(self.0 & 0o777 & !umask.0)
     }
     pub fn user_action(self) -> FsAction {
         FsAction(((self.0 >> 6) & 7) as u8)

@@ -33,8 +33,10 @@ pub struct CreateOptions {
     pub replication: Option<u16>,
     /// Bytes; `None`: `dfs.blocksize`.
     pub block_size: Option<u64>,
-    /// Before the umask.
+    /// Before the umask, unless `unmasked` is given.
     pub permission: FsPermission,
+    /// The mode before the umask where the umask is applied already: of somebody else's client.
+    pub unmasked: Option<FsPermission>,
     /// One replica in memory that reaches the disk later.
     pub lazy_persist: bool,
     /// Every block is on the DataNodes' disks before it is closed.
@@ -49,6 +51,7 @@ impl Default for CreateOptions {
             replication: None,
             block_size: None,
             permission: FsPermission::FILE_DEFAULT,
+            unmasked: None,
             lazy_persist: false,
             sync_block: false,
         }
@@ -81,7 +84,10 @@ impl DfsClient {
         }
         let request = proto::CreateRequestProto {
             src: path.into(),
-            masked: perm(options.permission.apply_umask(config.umask)),
+            masked: perm(match options.unmasked {
+                Some(_) => options.permission,
+                None => options.permission.apply_umask(config.umask),
+            }),
             client_name: self.inner.client_name.clone(),
             create_flag: flags,
             create_parent: options.create_parent,
@@ -89,7 +95,7 @@ impl DfsClient {
             block_size,
             // None: the NameNode then refuses a file in an encryption zone, which could not be encrypted here.
             crypto_protocol_version: Vec::new(),
-            unmasked: Some(perm(options.permission)),
+            unmasked: Some(perm(options.unmasked.unwrap_or(options.permission))),
             ec_policy_name: None,
             storage_policy: None,
         };

@@ -207,6 +207,7 @@ fn options(create: &Create) -> CreateOptions {
         replication: create.replication,
         block_size: create.block_size,
         permission: create.permission.unwrap_or(FILE_PERMISSION),
+        unmasked: create.unmasked,
         lazy_persist: flags.contains(0x10),
         sync_block: flags.contains(0x08),
     }

@@ -62,7 +62,9 @@ impl Operation for ChangeAcl<'_> {
         let path = namespace.resolve_for(env, self.src, DirOp::Write, self.change.operation())?;
         namespace.check_permission(env, &path, Wanted { owner: true, ..Wanted::default() })?;
         let inode = namespace.tree.inode(namespace.existing(&path, "Directory/File does not exist ")?);
-        let refused = |text: String| HdfsError::new(ExceptionClass::Acl, format!("{text} Path: {}", path.path));
+        // setAcl names the path as it was given.
+        let shown = if matches!(self.change, AclChange::Set(_)) { self.src } else { &path.path };
+        let refused = |text: String| HdfsError::new(ExceptionClass::Acl, format!("{text} Path: {shown}"));
         let entries = self.change.apply_to(&acl::logical(inode)).map_err(refused)?;
         if !inode.is_directory() && entries.iter().any(|entry| entry.is_default) {
             let path = &path.path;

@@ -5,6 +5,7 @@ use super::format::CommandFormat;
 use super::fs::PathData;
 use super::shell::{Command, Shell, process};
 use surus_client::{AclChange, AclEntry, AclScope, AclType};
+use surus_types::acl::parse_acl_spec;
 use surus_types::{FsAction, FsPermission};
 
 const GETFACL: CommandFormat = CommandFormat::new(1, 1, &["R"]);
@@ -72,23 +73,32 @@ impl Command for Getfacl {
     }
 }
 
-/// The list that mode and extended entries make together.
-fn acl_lines(permission: FsPermission, entries: &[AclEntry]) -> Vec<String> {
+/// The list that mode and extended entries make together. Source: `AclUtil.getAclFromPermAndEntries`, Hadoop 3.5.0.
+pub fn whole(permission: FsPermission, entries: &[AclEntry]) -> Vec<AclEntry> {
     let (default, access): (Vec<&AclEntry>, Vec<&AclEntry>) = entries.iter().partition(|entry| is_default(entry));
-    let group = i32::from(permission.group_action().0);
-    let base = |kind: &str, action: FsAction| format!("{kind}::{}", action_text(action.0.into()));
-    let mut lines = vec![base("user", permission.user_action())];
-    if access.is_empty() {
-        lines.push(base("group", permission.group_action()));
-    } else {
-        // The mode's group bits are the mask then.
-        lines.extend(access.iter().map(|entry| with_effect(entry, group)));
-        lines.push(base("mask", permission.group_action()));
-    }
-    lines.push(base("other", permission.other_action()));
-    let mask = default.iter().find(|entry| entry.r#type() == AclType::Mask).map_or(7, |entry| entry.permissions);
-    lines.extend(default.iter().map(|entry| with_effect(entry, mask)));
-    lines
+    let base = |kind: AclType, action: FsAction| AclEntry {
+        r#type: kind as i32,
+        scope: AclScope::Access as i32,
+        permissions: action.0.into(),
+        name: None,
+    };
+    // With access entries the mode's group bits are the mask.
+    let group = if access.is_empty() { AclType::Group } else { AclType::Mask };
+    let mut list = vec![base(AclType::User, permission.user_action())];
+    list.extend(access.into_iter().cloned());
+    list.push(base(group, permission.group_action()));
+    list.push(base(AclType::Other, permission.other_action()));
+    list.extend(default.into_iter().cloned());
+    list
+}
+
+fn acl_lines(permission: FsPermission, entries: &[AclEntry]) -> Vec<String> {
+    let list = whole(permission, entries);
+    let mask = |scope: AclScope| {
+        let mask = list.iter().find(|entry| entry.scope() == scope && entry.r#type() == AclType::Mask);
+        mask.map_or(7, |entry| entry.permissions)
+    };
+    list.iter().map(|entry| with_effect(entry, mask(entry.scope()))).collect()
 }
 
 /// An entry, with what the mask leaves of it where that is less.
@@ -148,50 +158,17 @@ pub fn setfacl(shell: &mut Shell<'_>, arguments: &[String]) -> Result<()> {
     process(&mut Setfacl { recursive: options.has("R"), change, entries }, shell, &paths)
 }
 
-/// `user:alice:rwx,default:group::r-x`; without permissions where entries are named to be removed.
-fn parse_spec(text: &str, has_permissions: bool) -> Result<Vec<AclEntry>> {
-    let bad = |entry: &str| ShellError::Illegal(format!("Invalid <aclSpec> : {entry}"));
-    let mut entries = Vec::new();
-    for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        let mut parts: Vec<&str> = word.split(':').collect();
-        let scope = if parts[0].eq_ignore_ascii_case("default") {
-            parts.remove(0);
-            AclScope::Default
-        } else {
-            AclScope::Access
-        };
-        let kind = match parts.first().map(|kind| kind.to_ascii_lowercase()).as_deref() {
-            Some("user") => AclType::User,
-            Some("group") => AclType::Group,
-            Some("mask") => AclType::Mask,
-            Some("other") => AclType::Other,
-            _ => return Err(ShellError::Illegal(format!("Invalid type of acl in <aclSpec> :{word}"))),
-        };
-        let name = parts.get(1).filter(|name| !name.is_empty()).map(|name| name.to_string());
-        let permissions = match (parts.get(2), has_permissions) {
-            (Some(letters), true) => action_bits(letters)
-                .ok_or_else(|| ShellError::Illegal(format!("Invalid permission in <aclSpec> : {word}")))?,
-            (None, true) => return Err(bad(text)),
-            (Some(_), false) if parts[2..].iter().any(|part| !part.is_empty()) => return Err(bad(text)),
-            (_, false) => 0,
-        };
-        if parts.len() > 3 {
-            return Err(bad(text));
-        }
-        entries.push(AclEntry { r#type: kind as i32, scope: scope as i32, permissions, name });
-    }
-    Ok(entries)
-}
-
-fn action_bits(letters: &str) -> Option<i32> {
-    let letters = letters.as_bytes();
-    let bit = |at: usize, letter: u8, value: i32| match letters.get(at) {
-        Some(&c) if c == letter => Some(value),
-        Some(b'-') => Some(0),
-        _ => None,
+fn parse_spec(text: &str, with_permission: bool) -> Result<Vec<AclEntry>> {
+    let entry = |entry: surus_types::AclEntry| AclEntry {
+        r#type: entry.kind as i32,
+        scope: i32::from(entry.is_default),
+        permissions: entry.permission.into(),
+        name: entry.name.map(|name| name.to_string()),
     };
-    (letters.len() == 3).then_some(())?;
-    Some(bit(0, b'r', 4)? | bit(1, b'w', 2)? | bit(2, b'x', 1)?)
+    match parse_acl_spec(text, with_permission) {
+        Ok(entries) => Ok(entries.into_iter().map(entry).collect()),
+        Err(error) => Err(ShellError::Illegal(error.message)),
+    }
 }
 
 impl Command for Setfacl {

@@ -1,12 +1,13 @@
 //! What `-put`, `-get`, `-cp` and `-mv` share: where a source goes, and how its bytes get there.
 //! Source: `CommandWithDestination.java`, Hadoop 3.5.0.
 
+use super::acl::whole;
 use super::error::{Result, ShellError};
 use super::fs::{Fs, PathData, Sink};
 use super::progress::Progress;
 use super::shell::{Command, Shell, process_items};
 use std::io::{Read, Write};
-use surus_client::CreateOptions;
+use surus_client::{AclChange, CreateOptions, XAttrNamespace};
 
 /// What a file is called while it is being copied.
 const COPYING: &str = "._COPYING_";
@@ -45,10 +46,13 @@ pub struct Preserve {
     pub timestamps: bool,
     pub ownership: bool,
     pub permission: bool,
+    pub acl: bool,
+    pub xattrs: bool,
 }
 
 impl Preserve {
-    pub const USUAL: Preserve = Preserve { timestamps: true, ownership: true, permission: true };
+    pub const USUAL: Preserve =
+        Preserve { timestamps: true, ownership: true, permission: true, acl: false, xattrs: false };
 }
 
 /// A command with a destination.
@@ -174,8 +178,33 @@ impl Copy {
         if preserve.ownership {
             target.fs.set_owner(&target.path, Some(&stat.owner), Some(&stat.group))?;
         }
-        if preserve.permission {
+        if preserve.permission || preserve.acl {
             target.fs.set_permission(&target.path, stat.permission)?;
+        }
+        if preserve.acl
+            && stat.has_acl()
+            && let (Some(from), Some(to)) = (src.fs.client(), target.fs.client())
+        {
+            let entries = from.get_acl_status(&src.path)?.entries;
+            to.change_acl(&target.path, AclChange::Set, &whole(stat.permission, &entries))?;
+        }
+        self.preserve_xattrs(src, target)
+    }
+
+    /// Attributes of the namespace `raw` go along between paths below `/.reserved/raw`, asked for or not.
+    fn preserve_xattrs(&self, src: &PathData, target: &PathData) -> Result<()> {
+        let raw = check_reserved_raw(src, target)?;
+        let (true, Some(from)) = (raw || self.options.preserve.xattrs, src.fs.client()) else { return Ok(()) };
+        for attribute in from.get_xattrs(&src.path, &[])? {
+            let wanted = if attribute.namespace() == XAttrNamespace::Raw { raw } else { self.options.preserve.xattrs };
+            match target.fs.client() {
+                Some(to) if wanted => to.set_xattr(&target.path, attribute)?,
+                None if wanted => {
+                    let text = "the local file system has no extended attributes";
+                    return Err(ShellError::Message(text.into()));
+                }
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -189,6 +218,20 @@ impl Copy {
         }
         if src.fs.rename(&src.path, &target.path)? { Ok(()) } else { Err(ShellError::failed(&src.text)) }
     }
+}
+
+/// Whether both paths are below `/.reserved/raw`; one alone is an error.
+fn check_reserved_raw(src: &PathData, target: &PathData) -> Result<bool> {
+    const RAW: &str = "/.reserved/raw";
+    let from_to = match (src.path.starts_with(RAW), target.path.starts_with(RAW)) {
+        (from, to) if from == to => return Ok(from),
+        (true, _) => format!("copy from '{RAW}' to non '{RAW}'"),
+        (false, _) => format!("copy from non '{RAW}' to '{RAW}'"),
+    };
+    Err(ShellError::Message(format!(
+        "'{}' {from_to}. Either both source and target must be in '{RAW}' or neither.",
+        src.qualified()
+    )))
 }
 
 fn put_in_place(temporary: &PathData, target: &PathData) -> Result<()> {

@@ -98,8 +98,9 @@ fn take_preserve(arguments: &[String]) -> Result<(Preserve, Vec<String>)> {
                     match letter.to_ascii_lowercase() {
                         't' => preserve.timestamps = true,
                         'o' => preserve.ownership = true,
-                        'p' | 'a' => preserve.permission = true,
-                        'x' => {}
+                        'p' => preserve.permission = true,
+                        'a' => preserve.acl = true,
+                        'x' => preserve.xattrs = true,
                         other => {
                             return Err(ShellError::Illegal(format!(
                                 "No enum constant org.apache.hadoop.fs.shell.CommandWithDestination.FileAttribute.{other}"

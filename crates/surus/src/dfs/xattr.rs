@@ -201,7 +201,7 @@ pub fn setfattr(shell: &mut Shell<'_>, arguments: &[String]) -> Result<()> {
     let (attribute, remove) = match (name, removed) {
         (Some(_), Some(_)) => return Err(illegal("Can not specify both '-n name' and '-x name' option.")),
         (None, None) => return Err(illegal("Must specify '-n name' or '-x name' option.")),
-        (Some(name), None) => (parse_name(&name, Some(value.unwrap_or_default()))?, false),
+        (Some(name), None) => (parse_name(&name, value)?, false),
         (None, Some(name)) => (parse_name(&name, None)?, true),
     };
     match words.len() {
