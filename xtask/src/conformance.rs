@@ -30,7 +30,7 @@ pub const CLIENTS: &[&str] = &[
 pub const SUITES: &[&str] = &["contract", "fscontext", "cli", "compat"];
 
 /// Tests of our own that need processes of other people: browser pages, syncs under strace, mixed clusters, DistCp, HBase's log.
-pub const OWN: &[&str] = &["pages", "strace", "errors", "offline", "mixed", "distcp", "wal"];
+pub const OWN: &[&str] = &["pages", "strace", "errors", "methods", "offline", "mixed", "distcp", "wal"];
 /// Kinds of the NameNode and the three DataNodes of each mixed cluster.
 const MIXTURES: &[[&str; 4]] = &[
     ["surus", "java", "surus", "java"],
@@ -107,8 +107,8 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
                 .arg(shell::surus_binary()?)
                 .arg(free_range(20)?.to_string()),
         ),
-        "errors" => {
-            let mut command = script("conformance/errors/run.sh", &[&free_range(10)?.to_string(), &out]);
+        "errors" | "methods" => {
+            let mut command = script(&format!("conformance/{name}/run.sh"), &[&free_range(10)?.to_string(), &out]);
             if !hadoop {
                 command.env("SURUS", shell::surus_binary()?);
             }

@@ -47,4 +47,51 @@ impl DfsClient {
     pub fn get_ec_block_group_stats(&self) -> Result<proto::GetFsEcBlockGroupStatsResponseProto> {
         self.call("getFsECBlockGroupStats", Idempotent, &proto::GetFsEcBlockGroupStatsRequestProto {})
     }
+
+    pub fn get_slow_datanode_report(&self) -> Result<Vec<proto::DatanodeInfoProto>> {
+        let request = proto::GetSlowDatanodeReportRequestProto {};
+        let answer: proto::GetSlowDatanodeReportResponseProto =
+            self.call("getSlowDatanodeReport", Idempotent, &request)?;
+        Ok(answer.datanode_info_proto)
+    }
+
+    /// A page of the files that are being written, behind the one with inode `id`.
+    pub fn list_open_files(
+        &self,
+        id: i64,
+        kind: proto::OpenFilesTypeProto,
+        path: &str,
+    ) -> Result<proto::ListOpenFilesResponseProto> {
+        let request = proto::ListOpenFilesRequestProto { id, types: vec![kind as i32], path: Some(path.to_owned()) };
+        self.call("listOpenFiles", Idempotent, &request)
+    }
+
+    /// Has the NameNode write its queues into a file of its log directory.
+    pub fn meta_save(&self, file: &str) -> Result<()> {
+        let request = proto::MetaSaveRequestProto { filename: file.to_owned() };
+        let _: proto::MetaSaveResponseProto = self.call("metaSave", Idempotent, &request)?;
+        Ok(())
+    }
+
+    /// Bytes a second.
+    pub fn set_balancer_bandwidth(&self, bandwidth: i64) -> Result<()> {
+        let request = proto::SetBalancerBandwidthRequestProto { bandwidth };
+        let _: proto::SetBalancerBandwidthResponseProto = self.call("setBalancerBandwidth", Idempotent, &request)?;
+        Ok(())
+    }
+
+    /// `arg`: true, false or check. Whether failed name directories are to be restored now.
+    pub fn restore_failed_storage(&self, arg: &str) -> Result<bool> {
+        let request = proto::RestoreFailedStorageRequestProto { arg: arg.to_owned() };
+        let answer: proto::RestoreFailedStorageResponseProto =
+            self.call("restoreFailedStorage", Idempotent, &request)?;
+        Ok(answer.result)
+    }
+
+    /// Whether no upgrade is under way.
+    pub fn upgrade_status(&self) -> Result<bool> {
+        let answer: proto::UpgradeStatusResponseProto =
+            self.call("upgradeStatus", Idempotent, &proto::UpgradeStatusRequestProto {})?;
+        Ok(answer.upgrade_finalized)
+    }
 }

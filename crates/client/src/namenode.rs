@@ -72,6 +72,14 @@ impl NameNodes {
         &self.clients
     }
 
+    /// Calls a method that does no harm when it is repeated.
+    ///
+    /// # Errors
+    /// As `call`.
+    pub fn call_idempotent<Req: Message, Resp: Message + Default>(&self, method: &str, request: &Req) -> Result<Resp> {
+        self.call(method, Repeat::Idempotent, request)
+    }
+
     /// Calls `method` at the active NameNode.
     ///
     /// # Errors

@@ -78,6 +78,11 @@ impl Configuration {
         self.set_from(key, value, "the program");
     }
 
+    /// Takes a key back to its default.
+    pub fn unset(&mut self, key: &str) {
+        self.entries.remove(keys::current_name(key));
+    }
+
     /// Sets a value only where nothing has set the key.
     pub fn set_if_unset(&mut self, key: &str, value: impl Into<String>, source: &str) {
         if !self.is_set(key) {

@@ -12,6 +12,7 @@ mod format;
 pub mod image;
 mod names;
 mod recover;
+mod reread;
 mod scan;
 mod segment;
 mod startup;

@@ -165,3 +165,33 @@ fn a_version_that_does_not_fit_is_named() {
     assert!(other_layout.contains("layout version -67, the directory's VERSION says -66"), "{other_layout}");
     assert_eq!(with(&text), None);
 }
+
+/// What inotify reads: over the borders of segments, from the middle, and no further than asked.
+#[test]
+fn edits_are_read_again_while_they_are_written() {
+    let disk: Arc<dyn Disk> = Arc::new(MemDisk::new());
+    let dirs = [PathBuf::from("/name1"), PathBuf::from("/name2")];
+    format_dirs(&*disk, &dirs);
+    let mut fs = Running::start(Arc::clone(&disk), &dirs).unwrap();
+    for i in 0..5 {
+        fs.mkdir(&format!("/a{i}"));
+    }
+    fs.log.roll();
+    let last = fs.mkdir("/b");
+    fs.log.wait_durable(last).unwrap();
+    let read = |from: u64, last: TxId, max: usize| {
+        let mut seen = Vec::new();
+        let mut visit = |txid: TxId, op: surus_namespace::EditOp| {
+            seen.push((txid.0, op.name()));
+            seen.len() < max
+        };
+        fs.storage.read_edits(TxId(from), last, &mut visit).unwrap();
+        seen
+    };
+    let all = read(1, last, usize::MAX);
+    assert_eq!(all.iter().map(|(txid, _)| *txid).collect::<Vec<_>>(), (1..=last.0).collect::<Vec<_>>());
+    assert_eq!((all[0].1, all[6].1, all.last().unwrap().1), ("OP_START_LOG_SEGMENT", "OP_END_LOG_SEGMENT", "OP_MKDIR"));
+    assert_eq!(read(4, TxId(5), usize::MAX), [(4, "OP_MKDIR"), (5, "OP_MKDIR")]);
+    assert_eq!(read(6, last, 2), [(6, "OP_MKDIR"), (7, "OP_END_LOG_SEGMENT")]);
+    assert_eq!(read(last.0 + 1, last, 2), []);
+}

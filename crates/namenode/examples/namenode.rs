@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         surus_namenode::format(&conf, "root", None)?;
         return Ok(());
     }
-    let options = NameNodeOptions { user: "root".to_owned(), own_datanode: false };
+    let options = NameNodeOptions { user: "root".to_owned(), ..NameNodeOptions::default() };
     let namenode = NameNode::start(&conf, options)?;
     println!("RPC on {}", namenode.rpc_address());
     loop {

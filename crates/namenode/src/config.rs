@@ -36,6 +36,10 @@ pub struct NameNodeConfig {
     pub autoroll_txns: u64,
     /// `hadoop.http.staticuser.user`: who a WebHDFS request without `user.name` is.
     pub static_user: String,
+    /// `hadoop.security.authorization`: hadoop-policy.xml says who may use which protocol.
+    pub authorization: bool,
+    /// Events in one answer to `getEditsFromTxid`.
+    pub inotify_events_max: usize,
     pub resource_reserved_bytes: u64,
     pub resource_check_ms: u64,
 }
@@ -187,6 +191,8 @@ impl NameNodeConfig {
                 * conf.get(keys::DFS_NAMENODE_EDIT_LOG_AUTOROLL_MULTIPLIER_THRESHOLD)?)
                 as u64,
             static_user: conf.get(keys::HADOOP_HTTP_STATICUSER_USER)?,
+            authorization: conf.get(keys::HADOOP_SECURITY_AUTHORIZATION)?,
+            inotify_events_max: usize::try_from(conf.get(keys::DFS_NAMENODE_INOTIFY_MAX_EVENTS_PER_RPC)?).unwrap_or(1),
             resource_reserved_bytes: conf.get(keys::DFS_NAMENODE_RESOURCE_DU_RESERVED)?,
             resource_check_ms: ms(conf.get(keys::DFS_NAMENODE_RESOURCE_CHECK_INTERVAL)?),
         })

@@ -6,25 +6,28 @@ use crate::checkpoint::Checkpoint;
 use crate::clock::Clock;
 use crate::commit::Waiting;
 use crate::config::NameNodeConfig;
+use crate::config_source::ConfigSource;
 use crate::held::Held;
 use crate::hosts::HostLists;
 use crate::journal::Journal;
+use crate::lock::NamespaceLock;
 use crate::parked::Parked;
 use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
+use crate::rpc::reconfiguration::Reconfiguration;
+use crate::service_acls::ServiceAcls;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use surus_conf::Addr;
-use surus_namespace::Namespace;
+use surus_conf::{Addr, Configuration};
 use surus_net::rpc::RpcCounters;
-use surus_types::{Caller, HdfsError, TxId};
+use surus_types::{Caller, ExceptionClass, HdfsError, TxId};
 
 /// The shared state of one NameNode.
 pub struct Core {
     pub config: NameNodeConfig,
-    pub namespace: RwLock<Namespace>,
+    pub namespace: NamespaceLock,
     pub journal: Box<dyn Journal>,
     /// The last transaction logged; moves under the namespace's write lock.
     pub last_txid: AtomicU64,
@@ -32,8 +35,11 @@ pub struct Core {
     pub checkpoint: Mutex<Checkpoint>,
     /// Held while an image is written.
     pub checkpointing: Mutex<()>,
-    /// Reads the proxy user keys anew.
-    pub read_proxies: Box<dyn Fn() -> Result<ProxyUsers, HdfsError> + Send + Sync>,
+    /// Where the configuration is read anew.
+    pub config_source: ConfigSource,
+    /// The configuration in force: what was read at start, and what was reconfigured since.
+    pub configuration: Mutex<Configuration>,
+    pub reconfiguration: Mutex<Reconfiguration>,
     pub held: Arc<Held<Waiting>>,
     pub parked: Parked<OwnedCall>,
     /// Absent: `dfs.namenode.enable.retrycache` is false.
@@ -42,6 +48,7 @@ pub struct Core {
     pub proxies: RwLock<ProxyUsers>,
     /// Who may be a DataNode here, and who is to leave.
     pub hosts: RwLock<HostLists>,
+    pub service_acls: RwLock<ServiceAcls>,
     pub clock: Clock,
     /// The NameNode itself as a caller.
     pub own_caller: Caller,
@@ -81,7 +88,17 @@ impl Core {
     /// # Errors
     /// The configuration can no longer be read.
     pub fn reload_proxy_users(&self) -> Result<(), HdfsError> {
-        *self.proxies.write() = (self.read_proxies)()?;
+        *self.proxies.write() = ProxyUsers::new(self.config_source.read()?.iter());
+        Ok(())
+    }
+
+    /// # Errors
+    /// AuthorizationException: service-level authorization is off; the configuration can no longer be read.
+    pub fn reload_service_acls(&self) -> Result<(), HdfsError> {
+        if !self.service_acls.read().is_on() {
+            return Err(HdfsError::new(ExceptionClass::Authorization, "Service Level Authorization not enabled!"));
+        }
+        *self.service_acls.write() = ServiceAcls::new(&self.config_source.read()?);
         Ok(())
     }
 

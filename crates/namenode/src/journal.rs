@@ -39,6 +39,12 @@ pub trait Journal: Send + Sync {
     /// What the disk answered.
     fn finalized_segments(&self) -> Result<Vec<(TxId, TxId)>, HdfsError>;
 
+    /// Lends the operations from `from` on until `visit` says false or `last`, which is durable, was lent. Waits for the disk.
+    ///
+    /// # Errors
+    /// What the disk answered.
+    fn read_edits(&self, from: TxId, last: TxId, visit: &mut dyn FnMut(TxId, EditOp) -> bool) -> Result<(), HdfsError>;
+
     /// The name directories, and whether each is still written.
     fn directories(&self) -> Vec<(PathBuf, bool)>;
 
@@ -108,6 +114,10 @@ impl Journal for LocalJournal {
 
     fn finalized_segments(&self) -> Result<Vec<(TxId, TxId)>, HdfsError> {
         self.storage.finalized_segments().map_err(io)
+    }
+
+    fn read_edits(&self, from: TxId, last: TxId, visit: &mut dyn FnMut(TxId, EditOp) -> bool) -> Result<(), HdfsError> {
+        self.storage.read_edits(from, last, visit).map_err(io)
     }
 
     fn directories(&self) -> Vec<(PathBuf, bool)> {

@@ -6,6 +6,7 @@ use crate::checkpoint::Checkpoint;
 use crate::clock::Clock;
 use crate::commit::{Waiting, release};
 use crate::config::NameNodeConfig;
+use crate::config_source::ConfigSource;
 use crate::core::Core;
 use crate::error::StartError;
 use crate::groups::Groups;
@@ -13,10 +14,12 @@ use crate::held::Held;
 use crate::hosts::HostLists;
 use crate::http::HttpDoor;
 use crate::journal::{Journal, LocalJournal};
+use crate::lock::NamespaceLock;
 use crate::parked::Parked;
 use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::service::Service;
+use crate::service_acls::ServiceAcls;
 use crate::storage::{self, Found};
 use crate::ticks;
 use crate::to_proto::FileSystemId;
@@ -38,6 +41,8 @@ pub struct NameNodeOptions {
     pub own_datanode: bool,
     /// The user that runs the NameNode, who is its superuser.
     pub user: String,
+    /// Reads the configuration anew when told to refresh or reconfigure; absent: it stays what it was at start.
+    pub config_source: Option<ConfigSource>,
 }
 
 /// A running NameNode. It stops when it is dropped.
@@ -194,16 +199,22 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
     });
     let own_caller = callers.caller(user.into(), None, Arc::from([]), "127.0.0.1".into());
     Arc::new_cyclic(|me| Core {
-        namespace: RwLock::new(namespace),
+        namespace: NamespaceLock::new(namespace),
         journal,
         last_txid,
         id,
         held,
         checkpoint: Mutex::new(checkpoint),
         checkpointing: Mutex::default(),
-        read_proxies: Box::new({
-            let proxies = proxies.clone();
-            move || Ok(proxies.clone())
+        config_source: options.config_source.clone().unwrap_or_else(|| {
+            let conf = conf.clone();
+            ConfigSource::new(move || Ok(conf.clone()))
+        }),
+        configuration: Mutex::new(conf.clone()),
+        reconfiguration: Mutex::default(),
+        service_acls: RwLock::new(match config.authorization {
+            true => ServiceAcls::new(conf),
+            false => ServiceAcls::default(),
         }),
         parked: Parked::default(),
         retry_cache,

@@ -41,14 +41,14 @@ fn split(text: &str) -> Vec<String> {
 /// Addresses, host names and ranges (`10.1.0.0/16`), or `*` for any. Names are resolved once, when the configuration is
 /// read, so that no request ever waits for a name server.
 #[derive(Clone, Debug, Default)]
-struct Hosts {
+pub struct Hosts {
     any: bool,
     addresses: Vec<IpAddr>,
     networks: Vec<(Ipv4Addr, u32)>,
 }
 
 impl Hosts {
-    fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let mut hosts = Hosts::default();
         for name in split(text) {
             let network = name.split_once('/').and_then(|(n, bits)| Some((n.parse().ok()?, bits.parse().ok()?)));
@@ -65,7 +65,7 @@ impl Hosts {
         hosts
     }
 
-    fn has(&self, address: IpAddr) -> bool {
+    pub fn has(&self, address: IpAddr) -> bool {
         self.any || self.addresses.contains(&address) || matches!(address, IpAddr::V4(a) if self.has_network_of(a))
     }
 

@@ -30,12 +30,10 @@ pub struct Service(pub Arc<Core>);
 
 impl RpcService for Service {
     fn authorize(&self, connection: &ConnectionInfo) -> Result<(), HdfsError> {
-        match &connection.real_user {
-            Some(real) if *real != connection.user => {
-                self.0.authorize_proxy(real, &connection.user, connection.peer.ip())
-            }
-            _ => Ok(()),
+        if let Some(real) = connection.real_user.as_ref().filter(|real| **real != connection.user) {
+            self.0.authorize_proxy(real, &connection.user, connection.peer.ip())?;
         }
+        self.0.authorize_service(connection)
     }
 
     fn batch_done(&self) {
@@ -273,5 +271,16 @@ impl Core {
     fn authorize_proxy(self: &Arc<Self>, real: &str, user: &Arc<str>, address: IpAddr) -> Result<(), HdfsError> {
         let groups = self.callers.groups().get_blocking(user, self.clock.monotonic_ms());
         self.proxies.read().authorize(real, user, &groups, address)
+    }
+
+    /// Whether the connection's user may use the protocol it names; groups as in `authorize_proxy`.
+    fn authorize_service(self: &Arc<Self>, connection: &ConnectionInfo) -> Result<(), HdfsError> {
+        let acls = self.service_acls.read();
+        if !acls.is_on() {
+            return Ok(());
+        }
+        let groups = self.callers.groups().get_blocking(&connection.user, self.clock.monotonic_ms());
+        let shown = self.callers.with_groups(connection, Arc::clone(&groups)).to_ugi_string();
+        acls.authorize(&connection.protocol, &connection.user, &shown, &groups, connection.peer.ip())
     }
 }

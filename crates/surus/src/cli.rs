@@ -1,6 +1,6 @@
 //! `surus COMMAND`: what there is, and where it goes.
 
-use crate::{bench, conf_files, daemons, dfs, dfsadmin, exit, logging, oev, oiv, output, start, version};
+use crate::{bench, conf_files, daemons, dfs, dfsadmin, exit, fsck, logging, oev, oiv, output, start, version};
 use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use surus_conf::keys;
@@ -39,6 +39,9 @@ enum Command {
     /// The administrator's commands: -report, -safemode, ...
     #[command(disable_help_flag = true)]
     Dfsadmin(Rest),
+    /// Checks the files of the file system, as `hdfs fsck` does
+    #[command(disable_help_flag = true)]
+    Fsck(Rest),
     /// The edits viewer: edits to XML and back, statistics
     #[command(disable_help_flag = true)]
     Oev(Rest),
@@ -96,6 +99,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Datanode(rest) => daemons::datanode(config, &rest.arguments),
         Command::Dfs(rest) => client_command(config, &rest.arguments, dfs::run),
         Command::Dfsadmin(rest) => client_command(config, &rest.arguments, dfsadmin::run),
+        Command::Fsck(rest) => client_command(config, &rest.arguments, fsck::run),
         Command::Oev(rest) => client_command(config, &rest.arguments, oev::run),
         Command::Oiv(rest) => client_command(config, &rest.arguments, oiv::run),
         Command::Bench(bench) => bench::run(config, &bench),

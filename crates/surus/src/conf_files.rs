@@ -62,6 +62,23 @@ pub fn load(config: Option<&str>) -> Result<Configuration> {
     Ok(conf)
 }
 
+/// What Hadoop's daemons read besides: who may use which protocol.
+const POLICY_FILE: &str = "hadoop-policy.xml";
+
+/// The configuration of a daemon, read anew with the options it was started with: what a NameNode that is told to refresh
+/// or reconfigure reads.
+///
+/// # Errors
+/// As `load`.
+pub fn load_daemon(config: Option<&str>, arguments: &[String]) -> Result<Configuration> {
+    let mut conf = load(config)?;
+    take_generic_options(&mut conf, arguments)?;
+    if let Some(dir) = conf_dir(config) {
+        add_file(&mut conf, &dir.join(POLICY_FILE), true)?;
+    }
+    Ok(conf)
+}
+
 fn add_file(conf: &mut Configuration, path: &Path, may_be_absent: bool) -> Result<()> {
     let bytes = match RealDisk.read(path, SITE_FILE_BYTES_MAX) {
         Ok(bytes) => bytes,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use surus_conf::{Configuration, keys};
 use surus_datanode::DataNode;
 use surus_disk::{Disk, RealDisk};
-use surus_namenode::{NameNode, NameNodeOptions};
+use surus_namenode::{ConfigSource, NameNode, NameNodeOptions};
 
 const NAMENODE_USAGE: &str = "Usage: surus namenode [-format [-clusterid CID] [-force] [-nonInteractive]]
        surus namenode [-regular] | [-genclusterid] | [-recover [-force]]
@@ -106,7 +106,7 @@ fn parse_namenode(arguments: &[String]) -> Result<NameNodeCommand, Refused> {
 /// # Errors
 /// What keeps it from starting or formatting.
 pub fn namenode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
-    let mut conf = conf_files::load(config)?;
+    let mut conf = conf_files::load_daemon(config, &[])?;
     let rest = conf_files::take_generic_options(&mut conf, arguments)?;
     match parse_namenode(&rest) {
         Err(problem) => {
@@ -132,7 +132,10 @@ pub fn namenode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
         Ok(NameNodeCommand::Run) => {
             prepare("namenode", &conf)?;
             let mut signals = Signals::catch()?;
-            let options = NameNodeOptions { own_datanode: false, user: surus_client::login_name() };
+            let (dir, given) = (config.map(str::to_owned), arguments.to_vec());
+            let read = move || conf_files::load_daemon(dir.as_deref(), &given).map_err(|error| format!("{error:#}"));
+            let config_source = Some(ConfigSource::new(read));
+            let options = NameNodeOptions { own_datanode: false, user: surus_client::login_name(), config_source };
             let namenode = NameNode::start(&conf, options)?;
             tracing::info!(target: "namenode.NameNode", "NameNode RPC up at: {}", namenode.rpc_address());
             let signal = signals.wait();

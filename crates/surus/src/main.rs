@@ -7,6 +7,7 @@ mod daemons;
 mod dfs;
 mod dfsadmin;
 mod exit;
+mod fsck;
 mod hadoop;
 mod limits;
 mod local_time;

@@ -122,7 +122,7 @@ impl Cluster {
 
     /// Starts the NameNode, on the port it had before.
     pub fn start_namenode(&mut self) {
-        let options = NameNodeOptions { own_datanode: false, user: self.user.clone() };
+        let options = NameNodeOptions { user: self.user.clone(), ..NameNodeOptions::default() };
         let namenode = NameNode::start(&self.conf, options).expect("the NameNode starts");
         self.conf.set(keys::FS_DEFAULT_FS.name(), format!("hdfs://{}", namenode.rpc_address()));
         self.namenode = Some(namenode);

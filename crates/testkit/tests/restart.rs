@@ -64,7 +64,7 @@ fn an_open_file_keeps_what_was_flushed() {
 #[test]
 fn a_second_namenode_on_the_same_directory_is_refused() {
     let cluster = Cluster::with_datanodes(0).start();
-    let options = surus_namenode::NameNodeOptions { own_datanode: false, user: "root".into() };
+    let options = surus_namenode::NameNodeOptions { user: "root".into(), ..Default::default() };
     let error = surus_namenode::NameNode::start(cluster.conf(), options).err().expect("it must not start").to_string();
     assert!(error.contains("in_use.lock") || error.contains("in use"), "{error}");
 }

@@ -3,6 +3,7 @@
 
 use super::beans::{Bean, Value, write_json_string};
 use crate::core::Core;
+use crate::lock::{BUCKETS_US, Histogram};
 use crate::{BUILD_VERSION, SOFTWARE_VERSION};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -38,6 +39,7 @@ pub fn beans(core: &Core) -> Vec<Bean> {
         ),
         bean("Hadoop:service=NameNode,name=ReplicatedBlocksState", FS_NAMESYSTEM, replicated_blocks(&numbers.blocks)),
         bean("Hadoop:service=NameNode,name=StartupProgress", "StartupProgress", startup_progress(core)),
+        bean("Hadoop:service=NameNode,name=NamespaceLock", "NamespaceLock", namespace_lock(core)),
         bean("Hadoop:service=NameNode,name=JvmMetrics", "JvmMetrics", jvm_metrics()),
         bean("java.lang:type=Memory", "sun.management.MemoryImpl", memory()),
         bean("java.lang:type=Runtime", "sun.management.RuntimeImpl", runtime(core)),
@@ -66,6 +68,28 @@ fn rpc_activity(counters: &RpcCounters, port: u16) -> Attributes {
         ("TotalRequests", count(&counters.calls)),
         ("RpcAuthorizationFailures", count(&counters.refused)),
         ("CallQueueLength", Value::Int(0)),
+    ]
+}
+
+/// How long the namespace was locked: holds by their thread CPU time in microseconds, `{"10":N,"20":N,...,"more":N}`.
+fn namespace_lock(core: &Core) -> Attributes {
+    let text = |histogram: &Histogram| {
+        let mut out = String::from("{");
+        for (index, count) in histogram.counts().into_iter().enumerate() {
+            out.push_str(if index == 0 { "" } else { "," });
+            let _ = match BUCKETS_US.get(index) {
+                Some(end) => write!(out, "\"{end}\":{count}"),
+                None => write!(out, "\"more\":{count}"),
+            };
+        }
+        out.push('}');
+        Value::from(out)
+    };
+    vec![
+        ("WriteHoldMicros", text(&core.namespace.writes)),
+        ("WriteHoldMicrosMax", core.namespace.writes.max_us().into()),
+        ("ReadHoldMicros", text(&core.namespace.reads)),
+        ("ReadHoldMicrosMax", core.namespace.reads.max_us().into()),
     ]
 }
 

@@ -3,10 +3,13 @@
 mod attributes;
 mod beans;
 mod features;
+mod fsck;
 mod jmx;
 mod pages;
 mod redirect;
 mod webhdfs;
+
+pub use pages::java_date;
 
 use crate::core::Core;
 use std::net::SocketAddr;
@@ -57,6 +60,14 @@ async fn serve(core: &Arc<Core>, request: &Request<Incoming>, peer: SocketAddr) 
             }
         }
         "/isActive" => page("text/plain;charset=utf-8", "I am Active!".to_owned()),
+        "/fsck" => fsck::serve(core, query, peer).await,
+        "/topology" => {
+            let accept = request.headers().get(header::ACCEPT).and_then(|a| a.to_str().ok()).unwrap_or("");
+            match accept.contains("application/json") {
+                true => page("application/json;charset=utf-8", pages::topology(core, true)),
+                false => page("text/plain;charset=utf-8", pages::topology(core, false)),
+            }
+        }
         "/startupProgress" => page("application/json;charset=utf-8", pages::startup_progress(core)),
         _ => answer(StatusCode::NOT_FOUND, Some("text/html;charset=iso-8859-1"), pages::not_found(path).into()),
     }
@@ -86,6 +97,11 @@ fn set(response: &mut Response<HttpBody>, name: &str, value: &str) {
     if let (Ok(name), Ok(value)) = (name, header::HeaderValue::from_str(value)) {
         response.headers_mut().insert(name, value);
     }
+}
+
+/// The names of a query's parameters.
+fn parameters(query: &str) -> impl Iterator<Item = &str> {
+    query.split('&').map(|p| p.split_once('=').map_or(p, |(name, _)| name))
 }
 
 /// A decoded parameter of a query.

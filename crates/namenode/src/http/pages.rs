@@ -2,8 +2,11 @@
 
 use super::beans::write_json_string;
 use crate::core::Core;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::net::IpAddr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use surus_types::DatanodeId;
 
 /// `Mon, 30 Nov 2026 13:23:44 GMT`.
 pub fn http_date(time: SystemTime) -> String {
@@ -13,6 +16,20 @@ pub fn http_date(time: SystemTime) -> String {
     let (year, month, day) = civil_date(days);
     let month = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][month - 1];
     format!("{weekday}, {day:02} {month} {year} {:02}:{:02}:{:02} GMT", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+/// `Mon Nov 30 13:23:44 UTC 2026`, as Java prints a date; `time_ms` since 1970.
+pub fn java_date(time_ms: i64) -> String {
+    let seconds = u64::try_from(time_ms).unwrap_or(0) / 1000;
+    let date = http_date(UNIX_EPOCH + Duration::from_secs(seconds));
+    // `Mon, 30 Nov 2026 13:23:44 GMT`
+    let words: Vec<&str> = date.split_whitespace().collect();
+    match words.as_slice() {
+        [weekday, day, month, year, time, _] => {
+            format!("{} {month} {day} {time} UTC {year}", weekday.trim_end_matches(','))
+        }
+        _ => date,
+    }
 }
 
 /// Year, month and day of a day counted from 1970-01-01.
@@ -167,6 +184,55 @@ pub fn startup_progress(core: &Core) -> String {
     out
 }
 
+/// Racks and their live DataNodes. Source: `NetworkTopologyServlet.java`, Hadoop 3.5.0.
+pub fn topology(core: &Core, json: bool) -> String {
+    let namespace = core.namespace.read();
+    let nodes = &namespace.blocks.datanodes;
+    let mut racks: BTreeMap<&str, Vec<(String, &str)>> = BTreeMap::new();
+    for node in nodes.iter() {
+        let name = (format!("{}:{}", node.id.ip_addr, node.id.xfer_port), resolved_name(&node.id));
+        racks.entry(&node.network_location).or_default().push(name);
+    }
+    if racks.is_empty() {
+        return if json { "[]".to_owned() } else { "No DataNodes".to_owned() };
+    }
+    let mut out = String::new();
+    for (rack, mut names) in racks {
+        names.sort();
+        if json {
+            out.push_str(if out.is_empty() { "[{" } else { ",{" });
+            write_json_string(&mut out, rack);
+            out.push_str(":[");
+            for (i, (address, host)) in names.iter().enumerate() {
+                out.push_str(if i == 0 { "{\"ip\":" } else { ",{\"ip\":" });
+                write_json_string(&mut out, address);
+                out.push_str(",\"hostname\":");
+                write_json_string(&mut out, host);
+                out.push('}');
+            }
+            out.push_str("]}");
+            continue;
+        }
+        let _ = writeln!(out, "Rack: {rack}");
+        for (address, host) in names {
+            let _ = writeln!(out, "   {address} ({host})");
+        }
+        out.push('\n');
+    }
+    if json {
+        out.push(']');
+    }
+    out
+}
+
+/// What a look-up of the address would say: loopback is localhost, as in Java.
+fn resolved_name(id: &DatanodeId) -> &str {
+    match id.ip_addr.parse::<IpAddr>() {
+        Ok(address) if address.is_loopback() => "localhost",
+        _ => &id.host_name,
+    }
+}
+
 /// Jetty's page.
 pub fn not_found(path: &str) -> String {
     format!(
@@ -180,7 +246,6 @@ pub fn not_found(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn dates() {

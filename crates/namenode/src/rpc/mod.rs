@@ -2,10 +2,12 @@
 
 pub mod client;
 pub mod datanode;
-mod ha;
-mod mappings;
+pub mod ha;
+pub mod mappings;
 mod meta;
-mod namenode;
+pub mod namenode;
+pub mod reconfiguration;
+pub mod refresh;
 
 use crate::call::{Call, Method};
 use crate::core::Core;
@@ -24,6 +26,10 @@ pub fn methods(protocol: &str) -> Option<&'static [Method]> {
         mappings::REFRESH_NAME => mappings::REFRESH_METHODS,
         mappings::GET_NAME => mappings::GET_METHODS,
         meta::NAME => meta::METHODS,
+        reconfiguration::NAME => reconfiguration::METHODS,
+        refresh::GENERIC_NAME => refresh::GENERIC_METHODS,
+        refresh::POLICY_NAME => refresh::POLICY_METHODS,
+        refresh::CALL_QUEUE_NAME => refresh::CALL_QUEUE_METHODS,
         _ => return None,
     })
 }
@@ -56,6 +62,7 @@ mod tests {
             mappings::REFRESH_METHODS,
             mappings::GET_METHODS,
             meta::METHODS,
+            reconfiguration::METHODS,
         ] {
             assert!(table.windows(2).all(|w| w[0].name < w[1].name));
         }

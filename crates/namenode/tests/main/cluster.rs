@@ -56,7 +56,8 @@ impl Cluster {
     }
 
     pub fn start(&mut self) {
-        let options = NameNodeOptions { own_datanode: self.own_datanode, user: SUPERUSER.to_owned() };
+        let options =
+            NameNodeOptions { own_datanode: self.own_datanode, user: SUPERUSER.to_owned(), config_source: None };
         self.namenode = Some(NameNode::start(&self.conf(), options).expect("starts"));
     }
 

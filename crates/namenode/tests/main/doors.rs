@@ -89,7 +89,7 @@ fn a_port_in_use_names_key_and_port() {
     conf.set("dfs.namenode.name.dir", other.path().join("name").display().to_string());
     conf.set("dfs.namenode.rpc-address", cluster.rpc());
     surus_namenode::format(&conf, "hdfs", None).unwrap();
-    let options = NameNodeOptions { user: "hdfs".to_owned(), own_datanode: false };
+    let options = NameNodeOptions { user: "hdfs".to_owned(), ..NameNodeOptions::default() };
     let error = NameNode::start(&conf, options).err().expect("does not start").to_string();
     assert!(error.contains("dfs.namenode.rpc-address") && error.contains(&cluster.rpc()), "{error}");
 }
@@ -97,7 +97,7 @@ fn a_port_in_use_names_key_and_port() {
 #[test]
 fn a_second_namenode_is_kept_out_of_the_directory() {
     let cluster = Cluster::new();
-    let options = NameNodeOptions { user: "hdfs".to_owned(), own_datanode: false };
+    let options = NameNodeOptions { user: "hdfs".to_owned(), ..NameNodeOptions::default() };
     let error = NameNode::start(&cluster.conf(), options).err().expect("does not start").to_string();
     assert!(error.contains("in_use.lock"), "{error}");
 }

@@ -117,7 +117,12 @@ impl HandleSet {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        let mut from = Some(0);
+        self.iter_from(0)
+    }
+
+    /// The handles from one on.
+    pub fn iter_from(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut from = Some(first);
         core::iter::from_fn(move || {
             let found = self.next(from?)?;
             from = found.checked_add(1);

@@ -2,6 +2,7 @@
 //! What the edit log knows of a block (id, stamp, length, owner, replication) changes through `apply` only; all the rest
 //! is soft state that changes through `observe`, is never logged, and is learned anew from reports after a restart.
 
+mod balancer;
 mod commands;
 mod config;
 mod datanodes;
@@ -18,6 +19,7 @@ mod stats;
 mod table;
 mod under_construction;
 
+pub use balancer::BlocksWanted;
 pub use commands::{DatanodeCommand, RecoveringBlock, Transfer};
 pub use config::BlockConfig;
 pub use datanodes::{DEFAULT_RACK, Datanode, DatanodeHandle, Datanodes, Storage, StorageHandle};

@@ -16,6 +16,18 @@ pub enum CorruptReason {
     InvalidState,
 }
 
+impl CorruptReason {
+    /// As Hadoop names it. Source: `CorruptReplicasMap.Reason`, Hadoop 3.5.0.
+    pub fn name(self) -> &'static str {
+        match self {
+            CorruptReason::CorruptionReported => "CORRUPTION_REPORTED",
+            CorruptReason::GenstampMismatch => "GENSTAMP_MISMATCH",
+            CorruptReason::SizeMismatch => "SIZE_MISMATCH",
+            CorruptReason::InvalidState => "INVALID_STATE",
+        }
+    }
+}
+
 /// A block's replicas by what they are good for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReplicaCount {

@@ -1,7 +1,7 @@
 //! Numbers for `dfsadmin -report`, `fsck`, `/jmx` and the web UI.
 
 use super::table::FLAG_CORRUPT;
-use super::{BlockHandle, BlockManager, DatanodeHandle, redundancy};
+use super::{BlockHandle, BlockManager, CorruptReason, DatanodeHandle, StorageHandle, redundancy};
 use alloc::vec::Vec;
 use surus_types::{AdminState, FsStats, InodeId};
 
@@ -168,6 +168,29 @@ impl BlockManager {
             from = next + 1;
         }
         (found, None)
+    }
+
+    /// Blocks that wait for more replicas, and those without any: the queues as `metaSave` lists them.
+    pub fn low_redundancy_queues(&self) -> (Vec<BlockHandle>, Vec<BlockHandle>) {
+        let queue = |priority| self.low.queue(priority).iter().map(BlockHandle);
+        let waiting = (0..redundancy::CORRUPT).flat_map(queue).collect();
+        (waiting, queue(redundancy::CORRUPT).collect())
+    }
+
+    /// Blocks of which replicas are on their way: how many, and since when by the monotonic clock, milliseconds.
+    pub fn pending_blocks(&self) -> Vec<(BlockHandle, usize, u64)> {
+        self.pending.iter().map(|(handle, p)| (*handle, p.targets.len(), p.since_monotonic_ms)).collect()
+    }
+
+    /// Replicas that wait to be deleted, and from how many DataNodes.
+    pub fn pending_deletions(&self) -> (usize, usize) {
+        let queues = || self.datanodes.iter().map(|node| node.invalidate.len()).filter(|len| *len > 0);
+        (queues().sum(), queues().count())
+    }
+
+    /// Replicas found corrupt, and why.
+    pub fn corrupt_replicas(&self) -> impl Iterator<Item = (BlockHandle, StorageHandle, CorruptReason)> + '_ {
+        self.corrupt.iter().flat_map(|(handle, list)| list.iter().map(|(storage, why)| (*handle, *storage, *why)))
     }
 
     /// Whether any replica of the block is known to be corrupt.

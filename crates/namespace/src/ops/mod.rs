@@ -18,6 +18,7 @@ pub mod get_file_info;
 pub mod get_listing;
 pub mod get_xattrs;
 pub mod lease_expiry;
+mod meta_save;
 pub mod mkdirs;
 pub mod pipeline;
 pub mod queries;

@@ -1,9 +1,11 @@
-//! HTTP/1.1 serving: hyper with limits, streaming bodies both ways.
+//! HTTP/1.1 serving: hyper with limits, streaming bodies both ways; and a plain GET.
 
 mod body;
+mod get;
 mod server;
 
 pub use body::{BodyReader, BodySender, HttpBody};
+pub use get::{HttpAnswer, get};
 pub use hyper::body::{Bytes, Incoming};
 pub use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri, header};
 pub use server::{HttpFuture, HttpLimits, HttpServer, HttpService};

@@ -1,6 +1,8 @@
 //! `surus dfsadmin`: the administrator's commands, with the output and exit codes of Hadoop's.
 //! Source: `DFSAdmin.java`, Hadoop 3.5.0.
 
+mod cluster;
+mod datanodes;
 mod report;
 mod usage;
 
@@ -41,6 +43,26 @@ pub fn run(conf: &Configuration, arguments: &[String]) -> i32 {
         "-saveNamespace" => save_namespace(conf, rest),
         "-rollEdits" => roll_edits(conf, rest),
         "-refreshNodes" => refresh_nodes(conf, rest),
+        "-restoreFailedStorage" => cluster::restore_failed_storage(conf, rest),
+        "-refreshServiceAcl"
+        | "-refreshUserToGroupsMappings"
+        | "-refreshSuperUserGroupsConfiguration"
+        | "-refreshCallQueue" => cluster::refresh_kind(conf, name, rest),
+        "-refresh" => cluster::refresh(conf, rest),
+        "-reconfig" => cluster::reconfig(conf, rest),
+        "-printTopology" => cluster::print_topology(conf, rest),
+        "-listOpenFiles" => cluster::list_open_files(conf, rest),
+        "-metasave" => cluster::metasave(conf, rest),
+        "-setBalancerBandwidth" => cluster::set_balancer_bandwidth(conf, rest),
+        "-getBalancerBandwidth" => datanodes::get_balancer_bandwidth(conf, rest),
+        "-getDatanodeInfo" => datanodes::get_datanode_info(conf, rest),
+        "-triggerBlockReport" => datanodes::trigger_block_report(conf, rest),
+        "-shutdownDatanode" => datanodes::shutdown_datanode(conf, rest),
+        "-evictWriters" => datanodes::evict_writers(conf, rest),
+        "-getVolumeReport" => datanodes::get_volume_report(conf, rest),
+        "-refreshNamenodes" => datanodes::refresh_namenodes(conf, rest),
+        "-deleteBlockPool" => datanodes::delete_block_pool(conf, rest),
+        "-upgrade" => upgrade(conf, rest),
         "-help" => {
             print!("{}", usage::help(rest.first().map(String::as_str)));
             Ok(0)
@@ -159,6 +181,19 @@ fn refresh_nodes(conf: &Configuration, arguments: &[String]) -> Done {
     for (client, place) in each_namenode(conf)? {
         client.refresh_nodes()?;
         println!("Refresh nodes successful{}", for_place(&place));
+    }
+    Ok(0)
+}
+
+/// `query`; `finalize` is what `-finalizeUpgrade` does.
+fn upgrade(conf: &Configuration, arguments: &[String]) -> Done {
+    let [word] = arguments else { return Err(Failure::Usage) };
+    if word != "query" {
+        return Err(Failure::Usage);
+    }
+    for (client, place) in each_namenode(conf)? {
+        let state = if client.upgrade_status()? { "finalized" } else { "not finalized" };
+        println!("Upgrade {state}{}", for_place(&place));
     }
     Ok(0)
 }

@@ -15,6 +15,7 @@ pub struct Filter {
     decommissioning: bool,
     entering_maintenance: bool,
     in_maintenance: bool,
+    slow: bool,
 }
 
 impl Filter {
@@ -26,11 +27,13 @@ impl Filter {
             decommissioning: has("-decommissioning"),
             entering_maintenance: has("-enteringmaintenance"),
             in_maintenance: has("-inmaintenance"),
+            slow: has("-slownodes"),
         }
     }
 
     fn is_empty(self) -> bool {
-        !(self.live || self.dead || self.decommissioning || self.entering_maintenance || self.in_maintenance)
+        let state = self.decommissioning || self.entering_maintenance || self.in_maintenance;
+        !(self.live || self.dead || state || self.slow)
     }
 }
 
@@ -60,6 +63,9 @@ pub fn report(client: &DfsClient, filter: &Filter) -> Result<String> {
             datanodes(&mut out, title, &client.get_datanode_report(kind)?, asked);
         }
     }
+    if filter.slow || filter.is_empty() {
+        datanodes(&mut out, "Slow datanodes", &client.get_slow_datanode_report()?, filter.slow);
+    }
     Ok(out)
 }
 
@@ -78,7 +84,7 @@ fn sized(out: &mut String, name: &str, bytes: u64) {
 }
 
 /// `45.73 GB`; below a kilobyte `7 B`. Source: `StringUtils.byteDesc`.
-fn with_unit(bytes: u64) -> String {
+pub fn with_unit(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
     }
@@ -167,6 +173,23 @@ fn datanode(out: &mut String, node: &proto::DatanodeInfoProto, hosts: &str) {
     let _ = writeln!(out, "Num of Blocks: {}", node.num_blocks.unwrap_or(0));
 }
 
+/// As `-printTopology` shows it. Source: `AdminStates`, Hadoop 3.5.0.
+pub fn topology_state(node: &proto::DatanodeInfoProto) -> &'static str {
+    match admin_state(node.admin_state.unwrap_or(0)) {
+        "Normal" => "In Service",
+        "Decommission in progress" => "Decommission In Progress",
+        "Entering maintenance" => "Entering Maintenance",
+        "In maintenance" => "In Maintenance",
+        state => state,
+    }
+}
+
+/// What a look-up of a DataNode's address would say: its name in `/etc/hosts`, else the one it gave itself.
+pub fn resolved_name(id: &proto::DatanodeIdProto) -> String {
+    let hosts = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
+    host_of(&hosts, &id.ip_addr).unwrap_or(&id.host_name).to_owned()
+}
+
 fn admin_state(number: i32) -> &'static str {
     use proto::datanode_info_proto::AdminState as State;
     match State::try_from(number) {
@@ -185,7 +208,7 @@ fn share(part: u64, whole: u64, without: f64) -> String {
 }
 
 /// As Java's `Date.toString`: `Mon Nov 30 14:21:54 UTC 2026`.
-fn java_date(ms: u64) -> String {
+pub fn java_date(ms: u64) -> String {
     let ms = ms.cast_signed();
     let LocalTime { year, month, day, hour, minute, second, .. } = local_time(ms);
     let days = crate::dfs::days_from_civil(year.into(), month.into(), day.into());

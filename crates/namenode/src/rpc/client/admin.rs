@@ -250,22 +250,31 @@ pub(super) fn get_current_edit_log_txid(core: &Core, call: &Call<'_>, out: &mut 
     Ok(())
 }
 
-/// The cookie is where the walk over the missing blocks goes on.
 pub(super) fn list_corrupt_file_blocks(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: ListCorruptFileBlocksRequestProto = call.decode()?;
     call.check_superuser("listCorruptFileBlocks")?;
-    let namespace = core.namespace.read();
-    let from = request.cookie().parse().unwrap_or(0);
-    let prefix = request.path.trim_end_matches('/');
-    let below = |path: &String| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let (files, cookie) =
+        corrupt_files(&core.namespace.read(), &request.path, request.cookie.as_deref().unwrap_or("0"));
+    let files = files.into_iter().map(|(_, path)| path).collect();
+    put(out, &ListCorruptFileBlocksResponseProto { corrupt: CorruptFileBlocksProto { files, cookie } });
+    Ok(())
+}
+
+/// Blocks without any good replica and their files below `path`, a page of them. The cookie is where the walk goes on;
+/// one that is no number begins anew and stays.
+pub fn corrupt_files(namespace: &Namespace, path: &str, cookie: &str) -> (Vec<(String, String)>, String) {
+    let from = cookie.parse().unwrap_or(0);
+    let prefix = path.trim_end_matches('/');
+    let below = |path: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     let (missing, next) = namespace.blocks.missing_blocks(from, CORRUPT_FILES_MAX);
     let path_of = |id| namespace.tree.path_of(namespace.tree.get(id)?);
-    let files = missing.iter().filter_map(|(_, owner)| path_of(*owner)).filter(below).collect();
+    let mut files = Vec::new();
+    for (handle, owner) in &missing {
+        if let Some(path) = path_of(*owner).filter(|path| below(path)) {
+            files.push((format!("blk_{}", namespace.blocks.block(*handle).id), path));
+        }
+    }
     // Past the end the cookie stays behind the last block, so that the next call finds nothing.
-    let cookie = next.or(missing.last().map(|(handle, _)| handle.0 + 1)).unwrap_or(from);
-    put(
-        out,
-        &ListCorruptFileBlocksResponseProto { corrupt: CorruptFileBlocksProto { files, cookie: cookie.to_string() } },
-    );
-    Ok(())
+    let next = next.or(missing.last().map(|(handle, _)| handle.0 + 1));
+    (files, next.map_or_else(|| cookie.to_owned(), |next| next.to_string()))
 }

@@ -7,7 +7,6 @@ use crate::core::Core;
 use crate::rpc::datanode::put;
 use surus_namespace::storage_policy::{self, SUITE};
 use surus_namespace::{DirOp, Namespace};
-use surus_proto::hadoop::common::{GetDelegationTokenRequestProto, GetDelegationTokenResponseProto};
 use surus_proto::hadoop::hdfs::{
     CodecProto, EcSchemaProto, ErasureCodingPolicyProto, GetDataEncryptionKeyResponseProto,
     GetEnclosingRootRequestProto, GetEnclosingRootResponseProto, GetErasureCodingCodecsResponseProto,
@@ -104,13 +103,6 @@ pub(crate) fn storage_policy_of(
 /// `null` where no directory at all is snapshottable.
 pub(super) fn get_snapshottable_dir_listing(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     put(out, &GetSnapshottableDirListingResponseProto { snapshottable_dir_list: None });
-    Ok(())
-}
-
-/// `null` where security is off.
-pub(super) fn get_delegation_token(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let _: GetDelegationTokenRequestProto = call.decode()?;
-    put(out, &GetDelegationTokenResponseProto { token: None });
     Ok(())
 }
 

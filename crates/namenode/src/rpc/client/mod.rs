@@ -5,11 +5,15 @@ mod admin;
 pub(crate) mod attributes;
 pub(crate) mod features;
 mod files;
+mod inotify;
 mod listings;
+mod metasave;
 mod namespace;
 mod policies;
 mod quota;
+mod tokens;
 
+pub(crate) use admin::corrupt_files;
 pub(crate) use files::replayed;
 
 use crate::call::Run::{AtMostOnce, Read, Slow, Write};
@@ -26,6 +30,7 @@ pub static METHODS: &[Method] = &[
     method("abandonBlock", Write(files::abandon_block)),
     method("addBlock", Write(files::add_block)),
     method("append", AtMostOnce(files::append)),
+    method("cancelDelegationToken", Read(tokens::cancel_delegation_token)),
     method("checkAccess", Read(namespace::check_access)),
     method("complete", Write(files::complete)),
     method("concat", AtMostOnce(namespace::concat)),
@@ -43,8 +48,9 @@ pub static METHODS: &[Method] = &[
     method("getDataEncryptionKey", Read(features::get_data_encryption_key)),
     method("getDatanodeReport", Read(admin::get_datanode_report)),
     method("getDatanodeStorageReport", Read(admin::get_datanode_storage_report)),
-    method("getDelegationToken", Read(features::get_delegation_token)),
+    method("getDelegationToken", Read(tokens::get_delegation_token)),
     method("getEZForPath", Read(features::get_ez_for_path)),
+    method("getEditsFromTxid", Slow(inotify::get_edits_from_txid)),
     method("getEnclosingRoot", Read(features::get_enclosing_root)),
     method("getErasureCodingCodecs", Read(features::get_erasure_coding_codecs)),
     method("getErasureCodingPolicies", Read(features::get_erasure_coding_policies)),
@@ -71,6 +77,7 @@ pub static METHODS: &[Method] = &[
     method("listEncryptionZones", Read(features::list_encryption_zones)),
     method("listOpenFiles", Read(listings::list_open_files)),
     method("listXAttrs", Read(attributes::list_xattrs)),
+    method("metaSave", Slow(metasave::meta_save)),
     method("mkdirs", Write(namespace::mkdirs)),
     method("modifyAclEntries", Write(attributes::modify_acl_entries)),
     method("msync", Read(features::msync)),
@@ -82,6 +89,7 @@ pub static METHODS: &[Method] = &[
     method("removeXAttr", AtMostOnce(attributes::remove_xattr)),
     method("rename", AtMostOnce(namespace::rename)),
     method("rename2", AtMostOnce(namespace::rename2)),
+    method("renewDelegationToken", Read(tokens::renew_delegation_token)),
     method("renewLease", Read(namespace::renew_lease)),
     method("reportBadBlocks", Read(admin::report_bad_blocks)),
     method("restoreFailedStorage", Read(admin::restore_failed_storage)),

@@ -1,0 +1,149 @@
+//! Service-level authorization: who may open a connection for which protocol, by hadoop-policy.xml.
+//! Source: `ServiceAuthorizationManager.java`, `AccessControlList.java`, `HDFSPolicyProvider.java`, Hadoop 3.5.0.
+
+use crate::proxy_users::Hosts;
+use crate::rpc;
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+use surus_conf::Configuration;
+use surus_types::{ExceptionClass, HdfsError};
+
+/// Protocols of the NameNode's door and the keys of their ACLs.
+const KEYS: &[(&str, &str)] = &[
+    (rpc::client::NAME, "security.client.protocol.acl"),
+    (rpc::datanode::NAME, "security.datanode.protocol.acl"),
+    (rpc::namenode::NAME, "security.namenode.protocol.acl"),
+    (rpc::ha::NAME, "security.ha.service.protocol.acl"),
+    (rpc::mappings::REFRESH_NAME, "security.refresh.user.mappings.protocol.acl"),
+    (rpc::mappings::GET_NAME, "security.get.user.mappings.protocol.acl"),
+    (rpc::refresh::POLICY_NAME, "security.refresh.policy.protocol.acl"),
+    (rpc::refresh::CALL_QUEUE_NAME, "security.refresh.callqueue.protocol.acl"),
+    (rpc::refresh::GENERIC_NAME, "security.refresh.generic.protocol.acl"),
+    (rpc::reconfiguration::NAME, "security.reconfiguration.protocol.acl"),
+];
+const DEFAULT_ACL: &str = "security.service.authorization.default.acl";
+const DEFAULT_HOSTS: &str = "security.service.authorization.default.hosts";
+const BLOCKED: &str = ".blocked";
+
+/// `user1,user2 group1,group2`, or `*` for everybody.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct AccessControlList {
+    all: bool,
+    users: HashSet<String>,
+    groups: HashSet<String>,
+}
+
+impl AccessControlList {
+    fn parse(text: &str) -> Self {
+        let names = |part: &str| part.split(',').map(|n| n.trim().to_owned()).filter(|n| !n.is_empty()).collect();
+        let (users, groups) = text.split_once(' ').unwrap_or((text, ""));
+        AccessControlList { all: text.contains('*'), users: names(users), groups: names(groups) }
+    }
+
+    fn allows(&self, user: &str, groups: &[Arc<str>]) -> bool {
+        self.all || self.users.contains(user) || groups.iter().any(|group| self.groups.contains(&**group))
+    }
+}
+
+/// Who is let in to one protocol.
+#[derive(Clone, Debug)]
+struct Rule {
+    allowed: AccessControlList,
+    blocked: AccessControlList,
+    hosts: Hosts,
+    blocked_hosts: Hosts,
+}
+
+/// The rules of all protocols; empty while `hadoop.security.authorization` is false.
+#[derive(Clone, Debug, Default)]
+pub struct ServiceAcls {
+    rules: HashMap<&'static str, Rule>,
+}
+
+impl ServiceAcls {
+    /// The rules as the configuration has them, authorization being on.
+    pub fn new(conf: &Configuration) -> Self {
+        let text = |key: &str| conf.text(key).ok().flatten();
+        let default_acl = text(DEFAULT_ACL).unwrap_or_else(|| "*".to_owned());
+        let default_blocked = text(&format!("{DEFAULT_ACL}{BLOCKED}")).unwrap_or_default();
+        let default_hosts = text(DEFAULT_HOSTS).unwrap_or_else(|| "*".to_owned());
+        let default_hosts_blocked = text(&format!("{DEFAULT_HOSTS}{BLOCKED}")).unwrap_or_default();
+        let rule = |key: &str| {
+            let hosts = format!("{}.hosts", key.trim_end_matches(".acl"));
+            let or = |key: String, default: &String| text(&key).unwrap_or_else(|| default.clone());
+            Rule {
+                allowed: AccessControlList::parse(&or(key.to_owned(), &default_acl)),
+                blocked: AccessControlList::parse(&or(format!("{key}{BLOCKED}"), &default_blocked)),
+                hosts: Hosts::parse(&or(hosts.clone(), &default_hosts)),
+                blocked_hosts: Hosts::parse(&or(format!("{hosts}{BLOCKED}"), &default_hosts_blocked)),
+            }
+        };
+        ServiceAcls { rules: KEYS.iter().map(|(protocol, key)| (*protocol, rule(key))).collect() }
+    }
+
+    pub fn is_on(&self) -> bool {
+        !self.rules.is_empty()
+    }
+
+    /// # Errors
+    /// AuthorizationException: the user or the address may not use the protocol, or the protocol is not one of those
+    /// served.
+    pub fn authorize(
+        &self,
+        protocol: &str,
+        user: &str,
+        shown_user: &str,
+        groups: &[Arc<str>],
+        address: IpAddr,
+    ) -> Result<(), HdfsError> {
+        if !self.is_on() {
+            return Ok(());
+        }
+        let refused = |text| Err(HdfsError::new(ExceptionClass::Authorization, text));
+        let Some(rule) = self.rules.get(protocol) else {
+            return refused(format!("Protocol interface {protocol} is not known."));
+        };
+        if !rule.allowed.allows(user, groups) || rule.blocked.allows(user, groups) {
+            return refused(format!(
+                "User {shown_user} is not authorized for protocol interface {protocol}: denied by configured ACL"
+            ));
+        }
+        if !rule.hosts.has(address) || rule.blocked_hosts.has(address) {
+            return refused(format!(
+                "Host {address} is not authorized for protocol interface {protocol}: denied by configured ACL"
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_let_in() {
+        let mut conf = Configuration::new();
+        conf.set("security.client.protocol.acl", "alice,bob staff");
+        conf.set("security.client.protocol.acl.blocked", "bob");
+        conf.set("security.namenode.protocol.acl", " ");
+        conf.set("security.datanode.protocol.hosts", "10.0.0.0/8");
+        let acls = ServiceAcls::new(&conf);
+        let ask = |protocol: &str, user: &str, group: &str, from: &str| {
+            let refused = acls.authorize(protocol, user, user, &[Arc::from(group)], from.parse().unwrap());
+            refused.map_err(|e| e.message)
+        };
+        assert_eq!(ask(rpc::client::NAME, "alice", "x", "1.2.3.4"), Ok(()));
+        assert_eq!(ask(rpc::client::NAME, "carol", "staff", "1.2.3.4"), Ok(()));
+        let denied = "is not authorized for protocol interface org.apache.hadoop.hdfs.protocol.ClientProtocol: denied by \
+                      configured ACL";
+        assert_eq!(ask(rpc::client::NAME, "bob", "x", "1.2.3.4"), Err(format!("User bob {denied}")));
+        assert_eq!(ask(rpc::client::NAME, "carol", "x", "1.2.3.4"), Err(format!("User carol {denied}")));
+        assert!(ask(rpc::namenode::NAME, "alice", "x", "1.2.3.4").is_err());
+        assert_eq!(ask(rpc::datanode::NAME, "dn", "x", "10.1.1.1"), Ok(()));
+        assert!(ask(rpc::datanode::NAME, "dn", "x", "11.1.1.1").unwrap_err().starts_with("Host 11.1.1.1 is not"));
+        assert_eq!(ask(rpc::mappings::GET_NAME, "anybody", "x", "1.1.1.1"), Ok(()));
+        assert_eq!(ServiceAcls::default().authorize("x", "u", "u", &[], "1.1.1.1".parse().unwrap()), Ok(()));
+    }
+}
