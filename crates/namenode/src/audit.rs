@@ -68,9 +68,11 @@ static ENTRIES: &[Entry] = &[
     entry("setQuota", "setQuota", false, false),
     entry("setReplication", "setReplication", false, false),
     entry("setSafeMode", "safemode", false, false),
+    entry("setStoragePolicy", "setStoragePolicy", false, true),
     entry("setTimes", "setTimes", false, true),
     entry("setXAttr", "setXAttr", false, true),
     entry("truncate", "truncate", false, true),
+    entry("unsetStoragePolicy", "unsetStoragePolicy", false, true),
 ];
 
 /// Whether a result is logged, and as what: success, or denial of access; other failures leave no line.

@@ -1,6 +1,6 @@
 //! `surus COMMAND`: what there is, and where it goes.
 
-use crate::{bench, conf_files, daemons, dfs, dfsadmin, exit, fsck, logging, oev, oiv, output, start, version};
+use crate::{admin, bench, conf_files, daemons, dfs, dfsadmin, exit, fsck, logging, oev, oiv, output, start, version};
 use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use surus_conf::keys;
@@ -42,6 +42,9 @@ enum Command {
     /// Checks the files of the file system, as `hdfs fsck` does
     #[command(disable_help_flag = true)]
     Fsck(Rest),
+    /// Storage policies: -listPolicies, -setStoragePolicy, ...
+    #[command(disable_help_flag = true)]
+    Storagepolicies(Rest),
     /// The edits viewer: edits to XML and back, statistics
     #[command(disable_help_flag = true)]
     Oev(Rest),
@@ -100,6 +103,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Dfs(rest) => client_command(config, &rest.arguments, dfs::run),
         Command::Dfsadmin(rest) => client_command(config, &rest.arguments, dfsadmin::run),
         Command::Fsck(rest) => client_command(config, &rest.arguments, fsck::run),
+        Command::Storagepolicies(rest) => client_command(config, &rest.arguments, admin::storagepolicies::run),
         Command::Oev(rest) => client_command(config, &rest.arguments, oev::run),
         Command::Oiv(rest) => client_command(config, &rest.arguments, oiv::run),
         Command::Bench(bench) => bench::run(config, &bench),

@@ -1,5 +1,6 @@
 //! The one binary: daemons, the file system's command line, and `hdfs` and `hadoop` when it is called by these names.
 
+mod admin;
 mod bench;
 mod cli;
 mod conf_files;

@@ -31,14 +31,12 @@ const UNSUPPORTED: &[(Method, &[&str])] = &[
             "DISALLOWSNAPSHOT",
             "CREATESNAPSHOT",
             "RENAMESNAPSHOT",
-            "SETSTORAGEPOLICY",
-            "SATISFYSTORAGEPOLICY",
             "ENABLEECPOLICY",
             "DISABLEECPOLICY",
             "SETECPOLICY",
         ],
     ),
-    (Method::Post, &["UNSETSTORAGEPOLICY", "UNSETECPOLICY"]),
+    (Method::Post, &["UNSETECPOLICY"]),
     (Method::Delete, &["DELETESNAPSHOT"]),
 ];
 
@@ -128,6 +126,8 @@ fn is_operation(method: Method, name: &str) -> bool {
             "SETOWNER",
             "SETPERMISSION",
             "SETTIMES",
+            "SETSTORAGEPOLICY",
+            "SATISFYSTORAGEPOLICY",
             "SETQUOTA",
             "SETQUOTABYSTORAGETYPE",
             "MODIFYACLENTRIES",
@@ -138,7 +138,7 @@ fn is_operation(method: Method, name: &str) -> bool {
             "SETXATTR",
             "REMOVEXATTR",
         ],
-        Method::Post => &["APPEND", "TRUNCATE", "CONCAT"],
+        Method::Post => &["APPEND", "TRUNCATE", "CONCAT", "UNSETSTORAGEPOLICY"],
         Method::Delete => &["DELETE"],
     };
     supported.contains(&name) || unsupported(method, name).is_some()
@@ -196,6 +196,13 @@ fn namenode_operation(method: Method, name: &str, params: &Params) -> Result<Ope
             modification_time_ms: params.long("modificationtime", -1)?.unwrap_or(-1),
             access_time_ms: params.long("accesstime", -1)?.unwrap_or(-1),
         },
+        "SETSTORAGEPOLICY" => {
+            let policy =
+                params.text("storagepolicy").ok_or_else(|| illegal("Storage policy name is empty."))?.to_string();
+            Operation::SetStoragePolicy { policy }
+        }
+        "UNSETSTORAGEPOLICY" => Operation::UnsetStoragePolicy,
+        "SATISFYSTORAGEPOLICY" => Operation::SatisfyStoragePolicy,
         "SETQUOTA" => Operation::SetQuota {
             namespace_quota: params.long("namespacequota", i64::MIN)?.unwrap_or(i64::MAX),
             space_quota: params.long("storagespacequota", i64::MIN)?.unwrap_or(i64::MAX),

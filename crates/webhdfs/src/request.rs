@@ -130,6 +130,11 @@ pub enum Operation {
         namespace_quota: i64,
         space_quota: i64,
     },
+    SetStoragePolicy {
+        policy: String,
+    },
+    UnsetStoragePolicy,
+    SatisfyStoragePolicy,
     SetQuotaByStorageType {
         storage_type: StorageType,
         space_quota: i64,

@@ -1,6 +1,5 @@
 //! WebHDFS operations on the borders of features: storage policies, trash roots, links, erasure coding of what has none.
 
-use crate::rpc::client::features;
 use surus_namespace::{Env, Namespace, storage_policy};
 use surus_types::{FileStatus, HdfsError};
 use surus_webhdfs::Operation;
@@ -22,8 +21,9 @@ pub fn read(
             json::storage_policies(&mut out, &storage_policy::SUITE.each_ref().map(view));
             Ok(())
         }
-        Operation::GetStoragePolicy => features::storage_policy_of(namespace, env, src)
-            .map(|id| json::storage_policy(&mut out, &view(storage_policy::by_id(id)))),
+        Operation::GetStoragePolicy => {
+            namespace.get_storage_policy(env, src).map(|policy| json::storage_policy(&mut out, &view(policy)))
+        }
         Operation::GetEcPolicy => existing(namespace, env, src).map(|()| json::no_policy(&mut out)),
         Operation::GetLinkTarget => {
             namespace.get_link_target(env, src).map(|target| json::path(&mut out, &String::from_utf8_lossy(&target)))

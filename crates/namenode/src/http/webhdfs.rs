@@ -17,6 +17,7 @@ use surus_namespace::ops::set_owner::SetOwner;
 use surus_namespace::ops::set_permission::SetPermission;
 use surus_namespace::ops::set_quota::{DONT_SET, SetQuota, command};
 use surus_namespace::ops::set_replication::SetReplication;
+use surus_namespace::ops::set_storage_policy::SetStoragePolicy;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_namespace::ops::truncate::Truncate;
 use surus_net::http::{HttpBody, Response, StatusCode};
@@ -128,6 +129,8 @@ fn log(core: &Core, caller: &Caller, request: &Request, allowed: bool) {
         Operation::SetPermission { .. } => ("setPermission", true),
         Operation::SetTimes { .. } => ("setTimes", true),
         Operation::Truncate { .. } => ("truncate", true),
+        Operation::SetStoragePolicy { .. } => ("setStoragePolicy", true),
+        Operation::UnsetStoragePolicy => ("unsetStoragePolicy", true),
         Operation::SetQuota { namespace_quota, space_quota } => (command(*namespace_quota, *space_quota), false),
         Operation::SetQuotaByStorageType { space_quota, .. } => (command(DONT_SET, *space_quota), false),
         other => match attributes::audited(other) {
@@ -383,6 +386,11 @@ fn nothing(result: Result<Done, Refused>) -> Outcome {
     Ok((Answer::Empty { typed: true }, settled(result)?))
 }
 
+fn set_storage_policy(core: &Core, call: &Call<'_>, src: &str, policy: Option<&str>) -> Outcome {
+    let operation = SetStoragePolicy { src, policy };
+    nothing(core.write_if(call, None, &operation, |_, ()| {}))
+}
+
 fn set_quota(core: &Core, call: &Call<'_>, operation: &SetQuota<'_>) -> Outcome {
     nothing(core.write_if(call, None, operation, |_, ()| {}))
 }
@@ -442,6 +450,12 @@ fn write(core: &Core, call: &Call<'_>, request: &Request) -> Outcome {
             let (storage_type, space_quota) = (Some(*storage_type), *space_quota);
             set_quota(core, call, &SetQuota { src, namespace_quota: DONT_SET, space_quota, storage_type })
         }
+        Operation::SetStoragePolicy { policy } => set_storage_policy(core, call, src, Some(policy)),
+        Operation::UnsetStoragePolicy => {
+            let (_, txid) = set_storage_policy(core, call, src, None)?;
+            Ok((Answer::Empty { typed: false }, txid))
+        }
+        Operation::SatisfyStoragePolicy => Err(crate::rpc::client::storage::satisfier_is_off(core)),
         Operation::Truncate { new_length } => {
             let new_length = i64::try_from(*new_length).unwrap_or(i64::MAX);
             // Source: `NamenodeWebHdfsMethods.post` (TRUNCATE), Hadoop 3.5.0: a client of its own for each request.

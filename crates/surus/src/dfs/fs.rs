@@ -56,6 +56,11 @@ impl Fs {
         }
     }
 
+    /// The absolute path that the user means by `text`.
+    pub fn path_of(&self, text: &str) -> String {
+        normalize(PathUri::parse(text).path, &self.working_dir())
+    }
+
     pub fn client(&self) -> Option<&DfsClient> {
         match self {
             Fs::Hdfs(client) => Some(client),
@@ -228,7 +233,7 @@ pub struct PathData {
 
 impl PathData {
     pub fn new(fs: &Fs, text: &str, stat: Option<FileStatus>) -> Self {
-        let path = normalize(PathUri::parse(text).path, &fs.working_dir());
+        let path = fs.path_of(text);
         PathData { fs: fs.clone(), text: text.to_string(), path, stat }
     }
 

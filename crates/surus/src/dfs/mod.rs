@@ -35,10 +35,12 @@ mod usage;
 mod usage_commands;
 mod xattr;
 
-use error::{Result, ShellError};
-use shell::Shell;
+use error::Result;
 use surus_conf::Configuration;
 
+pub use error::ShellError;
+pub use fs::Fs;
+pub use shell::Shell;
 pub use show::days_from_civil;
 
 /// Wrong command line, unknown command: -1, which a shell sees as 255.

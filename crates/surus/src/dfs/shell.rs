@@ -159,6 +159,17 @@ impl<'a> Shell<'a> {
         if items.is_empty() { Err(ShellError::not_found(text)) } else { Ok(items) }
     }
 
+    /// As `expand`, but a plain path is taken as it is: the call that follows says what is wrong with it.
+    pub fn expand_quietly(&mut self, text: &str) -> Result<Vec<PathData>> {
+        match self.expand(text) {
+            Err(ShellError::NotFound(_)) if !text.contains(['*', '?', '[', '{']) => {
+                let fs = self.fs_of(text)?;
+                Ok(vec![PathData::new(&fs, text, None)])
+            }
+            other => other,
+        }
+    }
+
     /// Shows an error and goes on, unless it ends the command.
     pub fn display(&mut self, error: ShellError) -> Result<()> {
         match error {

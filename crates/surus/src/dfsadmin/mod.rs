@@ -3,6 +3,7 @@
 
 mod cluster;
 mod datanodes;
+mod quota;
 mod report;
 mod usage;
 
@@ -20,6 +21,8 @@ const SAFE_MODE_POLL: Duration = Duration::from_secs(5);
 enum Failure {
     /// The command line is wrong; its usage says how it should be.
     Usage,
+    /// A value is wrong: the text, then the usage.
+    Illegal(String),
     Call(ClientError),
 }
 
@@ -42,6 +45,7 @@ pub fn run(conf: &Configuration, arguments: &[String]) -> i32 {
         "-safemode" => safe_mode(conf, rest),
         "-saveNamespace" => save_namespace(conf, rest),
         "-rollEdits" => roll_edits(conf, rest),
+        "-setQuota" | "-clrQuota" | "-setSpaceQuota" | "-clrSpaceQuota" => quota::run(conf, name, rest),
         "-refreshNodes" => refresh_nodes(conf, rest),
         "-restoreFailedStorage" => cluster::restore_failed_storage(conf, rest),
         "-refreshServiceAcl"
@@ -80,6 +84,10 @@ pub fn run(conf: &Configuration, arguments: &[String]) -> i32 {
         Ok(code) => code,
         Err(Failure::Usage) => {
             eprint!("{}", usage::one(name));
+            FAILED
+        }
+        Err(Failure::Illegal(text)) => {
+            eprint!("{name}: {text}\n{}", usage::one(name));
             FAILED
         }
         Err(Failure::Call(error)) => {

@@ -5,7 +5,7 @@ mod daemon;
 mod getconf;
 mod groups;
 
-use crate::{cli, conf_files, daemons, dfs, dfsadmin, exit, fsck, logging, oev, oiv, output, version};
+use crate::{admin, cli, conf_files, daemons, dfs, dfsadmin, exit, fsck, logging, oev, oiv, output, version};
 use anyhow::Result;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -84,6 +84,7 @@ fn subcommand(name: &str, word: &str, rest: &[String], launcher: &Launcher) -> R
         ("hdfs", "dfs") | ("hadoop", "fs" | "dfs") => cli::client_command(config, rest, dfs::run),
         ("hdfs", "dfsadmin") => cli::client_command(config, rest, dfsadmin::run),
         ("hdfs", "fsck") => cli::client_command(config, rest, fsck::run),
+        ("hdfs", "storagepolicies") => cli::client_command(config, rest, admin::storagepolicies::run),
         ("hdfs", "oev") => cli::client_command(config, rest, oev::run),
         ("hdfs", "oiv") => cli::client_command(config, rest, oiv::run),
         ("hdfs", "groups") => cli::client_command(config, rest, groups::run),
@@ -156,6 +157,7 @@ fn usage(name: &str) -> String {
             ("dfs", "run a filesystem command on the file system"),
             ("dfsadmin", "run a DFS admin client"),
             ("fsck", "run a DFS filesystem checking utility"),
+            ("storagepolicies", "list/get/set/satisfyStoragePolicy block storage policies"),
             ("namenode", "run the DFS namenode"),
             ("datanode", "run a DFS datanode"),
             ("getconf", "get config values from configuration"),

@@ -1,18 +1,15 @@
 //! Calls about features this file system does not use (yet): they answer as stock Hadoop does on a name space without
 //! them, since clients ask on plain paths.
 
-use super::policies;
 use crate::call::Call;
 use crate::core::Core;
 use crate::rpc::datanode::put;
-use surus_namespace::storage_policy::{self, SUITE};
-use surus_namespace::{DirOp, Namespace};
+use surus_namespace::DirOp;
 use surus_proto::hadoop::hdfs::{
     CodecProto, EcSchemaProto, ErasureCodingPolicyProto, GetDataEncryptionKeyResponseProto,
     GetEnclosingRootRequestProto, GetEnclosingRootResponseProto, GetErasureCodingCodecsResponseProto,
     GetErasureCodingPoliciesResponseProto, GetErasureCodingPolicyRequestProto, GetErasureCodingPolicyResponseProto,
     GetEzForPathRequestProto, GetEzForPathResponseProto, GetSnapshottableDirListingResponseProto,
-    GetStoragePoliciesResponseProto, GetStoragePolicyRequestProto, GetStoragePolicyResponseProto,
     ListEncryptionZonesResponseProto, MsyncResponseProto,
 };
 use surus_types::{ExceptionClass, FsAction, HdfsError};
@@ -75,31 +72,6 @@ pub(super) fn get_erasure_coding_codecs(_: &Core, _: &Call<'_>, out: &mut Vec<u8
     Ok(())
 }
 
-pub(super) fn get_storage_policies(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let policies = SUITE.iter().map(policies::to_proto).collect();
-    put(out, &GetStoragePoliciesResponseProto { policies });
-    Ok(())
-}
-
-pub(super) fn get_storage_policy(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: GetStoragePolicyRequestProto = call.decode()?;
-    let (env, namespace) = (core.env(call), core.namespace.read());
-    let id = storage_policy_of(&namespace, &env, &request.path)?;
-    put(out, &GetStoragePolicyResponseProto { storage_policy: policies::to_proto(storage_policy::by_id(id)) });
-    Ok(())
-}
-
-pub(crate) fn storage_policy_of(
-    namespace: &Namespace,
-    env: &surus_namespace::Env<'_>,
-    src: &str,
-) -> Result<u8, HdfsError> {
-    let path = namespace.resolve(env, src, DirOp::Read)?;
-    let handle = namespace.existing(&path, "File/Directory does not exist: ")?;
-    namespace.check_path_access(env, &path, FsAction::READ)?;
-    Ok(namespace.tree.inode(handle).storage_policy())
-}
-
 /// `null` where no directory at all is snapshottable.
 pub(super) fn get_snapshottable_dir_listing(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     put(out, &GetSnapshottableDirListingResponseProto { snapshottable_dir_list: None });
@@ -130,10 +102,4 @@ pub(crate) fn no_ha() -> HdfsError {
 
 pub(super) fn get_ha_service_state(_: &Core, _: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
     Err(no_ha())
-}
-
-pub(super) fn satisfy_storage_policy(_: &Core, _: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let text = "Cannot request to satisfy storage policy when storage policy satisfier feature has been disabled by admin. \
-                Seek for an admin help to enable it or use Mover tool.";
-    Err(HdfsError::new(ExceptionClass::UnsupportedAction, text))
 }

@@ -11,6 +11,7 @@ mod metasave;
 mod namespace;
 mod policies;
 mod quota;
+pub(crate) mod storage;
 mod tokens;
 
 pub(crate) use admin::corrupt_files;
@@ -69,8 +70,8 @@ pub static METHODS: &[Method] = &[
     method("getServerDefaults", Read(admin::get_server_defaults)),
     method("getSlowDatanodeReport", Read(admin::get_slow_datanode_report)),
     method("getSnapshottableDirListing", Read(features::get_snapshottable_dir_listing)),
-    method("getStoragePolicies", Read(features::get_storage_policies)),
-    method("getStoragePolicy", Read(features::get_storage_policy)),
+    method("getStoragePolicies", Read(storage::get_storage_policies)),
+    method("getStoragePolicy", Read(storage::get_storage_policy)),
     method("getXAttrs", Read(attributes::get_xattrs)),
     method("isFileClosed", Read(namespace::is_file_closed)),
     method("listCorruptFileBlocks", Read(admin::list_corrupt_file_blocks)),
@@ -95,7 +96,7 @@ pub static METHODS: &[Method] = &[
     method("restoreFailedStorage", Read(admin::restore_failed_storage)),
     method("rollEdits", Write(admin::roll_edits)),
     method("rollingUpgrade", Read(admin::rolling_upgrade)),
-    method("satisfyStoragePolicy", Read(features::satisfy_storage_policy)),
+    method("satisfyStoragePolicy", Read(storage::satisfy_storage_policy)),
     method("saveNamespace", Slow(admin::save_namespace)),
     method("setAcl", Write(attributes::set_acl)),
     method("setBalancerBandwidth", Read(admin::set_balancer_bandwidth)),
@@ -104,9 +105,11 @@ pub static METHODS: &[Method] = &[
     method("setQuota", Write(quota::set_quota)),
     method("setReplication", Write(files::set_replication)),
     method("setSafeMode", Read(admin::set_safe_mode)),
+    method("setStoragePolicy", Write(storage::set_storage_policy)),
     method("setTimes", Write(namespace::set_times)),
     method("setXAttr", AtMostOnce(attributes::set_xattr)),
     method("truncate", Write(files::truncate)),
+    method("unsetStoragePolicy", Write(storage::unset_storage_policy)),
     method("updateBlockForPipeline", Write(files::update_block_for_pipeline)),
     method("updatePipeline", AtMostOnce(files::update_pipeline)),
     method("upgradeStatus", Read(admin::upgrade_status)),
