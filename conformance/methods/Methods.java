@@ -31,8 +31,8 @@ public class Methods {
     "users", "org.apache.hadoop.security.protocolPB.RefreshUserMappingsProtocolPB", "groups", "org.apache.hadoop.tools.protocolPB.GetUserMappingsProtocolPB", "ha", "org.apache.hadoop.ha.protocolPB.HAServiceProtocolPB");
   /** What no two runs have in common. */
   static final Set<String> VOLATILE = Set.of("modification_time", "access_time", "modificationTime", "accessTime", "capacity", "dfsUsed", "remaining", "blockPoolUsed", "lastUpdate", "lastUpdateMonotonic", "xceiverCount", "nonDfsUsed", "cacheCapacity", "cacheUsed", "lastBlockReportTime",
-    "lastBlockReportMonotonic", "numBlocks", "softwareVersion", "storageUuid", "storageIDs", "datanodeUuid", "txid", "newSegmentTxId", "startTime", "finalizeTime", "used", "ctime", "mtime", "atime", "location", "namespceID", "clusterID", "cTime", "curSegmentTxId", "mostRecentCheckpointTxId", "startTxId",
-    "endTxId", "txId", "firstTxid", "lastTxid", "syncTxid", "timestamp", "buildVersion", "endTime", "nonDfsUsedSpace", "upgradeDomain", "infoSecurePort", "millis");
+    "lastBlockReportMonotonic", "numBlocks", "storageUuid", "storageIDs", "datanodeUuid", "txid", "newSegmentTxId", "startTime", "finalizeTime", "used", "ctime", "mtime", "atime", "location", "namespceID", "clusterID", "cTime", "curSegmentTxId", "mostRecentCheckpointTxId", "startTxId",
+    "endTxId", "txId", "firstTxid", "lastTxid", "syncTxid", "timestamp", "buildVersion", "endTime", "nonDfsUsedSpace", "upgradeDomain", "infoSecurePort", "softwareVersion", "millis", "committedTxnId");
 
   static Configuration conf; static InetSocketAddress address; static PrintStream out; static FileSystem fs; static int number;
   static final Map<String, Object> proxies = new HashMap<>(); static final Map<String, String> variables = new TreeMap<>();
@@ -93,7 +93,8 @@ public class Methods {
     }
     for (Map.Entry<FieldDescriptor, Object> entry : message.getAllFields().entrySet()) {
       FieldDescriptor field = entry.getKey();
-      if (VOLATILE.contains(field.getName()) && field.getJavaType() != FieldDescriptor.JavaType.MESSAGE) {
+      if (field.getName().equals("softwareVersion") && message.getDescriptorForType().getName().equals("DatanodeInfoProto")) builder.clearField(field); // Surus leaves it out of blocks' locations
+      else if (VOLATILE.contains(field.getName()) && field.getJavaType() != FieldDescriptor.JavaType.MESSAGE) {
         if (field.isRepeated()) builder.clearField(field);
         else if (field.getJavaType() == FieldDescriptor.JavaType.STRING) builder.setField(field, "*");
         else if (field.getJavaType() == FieldDescriptor.JavaType.LONG) builder.setField(field, 0L);

@@ -1,8 +1,9 @@
-"""Compares the rows of all calls with the golden ones and writes docs/methods.md. usage: compare.py FOLDER ROWS RESULT; see run.sh."""
+"""Compares the rows of all calls with the golden ones and writes docs/methods.md. usage: compare.py FOLDER ROWS RESULT AUDIT; see run.sh."""
+import difflib
 import re
 import sys
 
-folder, rows_path, result_path = sys.argv[1:]
+folder, rows_path, result_path, audit_path = sys.argv[1:]
 METHODS = 111
 
 
@@ -44,6 +45,17 @@ with open(result_path, "w", encoding="utf-8") as result:
             failed += 1
             result.write(f"{name}\tfail\twant {want[3:]}\tgot {got[3:]}\n")
             print(f"FAILED {name}\n   want {' '.join(want[3:])[:300]}\n   got  {' '.join(got[3:])[:300]}")
+
+# The audit log: a line that is missing, too many or different counts as one failure.
+audit = [open(path, encoding="utf-8", errors="replace").read().splitlines() for path in (f"{folder}/golden-audit.txt", audit_path)]
+audit_differs = [re.compile(pattern) for pattern, *_ in listed("audit-differs.txt")]
+audit = [[line for line in lines if not any(p.search(line) for p in audit_differs)] for lines in audit]
+for kind, a, b, c, d in difflib.SequenceMatcher(None, *audit, autojunk=False).get_opcodes():
+    if kind == "equal":
+        passed += b - a
+    else:
+        failed += max(b - a, d - c)
+        print(f"FAILED audit log\n   want {audit[0][a:b]}\n   got  {audit[1][c:d]}")
 
 
 def state(method, stats):

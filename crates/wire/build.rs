@@ -1,7 +1,7 @@
 //! Writes the table of required fields of every message, since prost decodes a message without them silently.
 
 use prost_types::field_descriptor_proto::{Label, Type};
-use prost_types::{DescriptorProto, FieldDescriptorProto};
+use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -22,14 +22,31 @@ fn main() {
         .collect();
     files.sort();
     let mut messages = BTreeMap::new();
+    let mut enums = BTreeMap::new();
     for file in protox::compile(&files, [directory]).expect("the .proto files are valid").file {
         let package = file.package().to_owned();
+        collect_enums(&package, &file.enum_type, &mut enums);
         for message in &file.message_type {
-            collect(&package, "", message, &mut messages);
+            collect(&package, "", message, &mut messages, &mut enums);
         }
     }
-    let checked = worth_checking(&messages);
-    let mut table = String::from("static MESSAGES: &[Descriptor] = &[\n");
+    let is_required = |field: &FieldDescriptorProto| field.label() == Label::Required;
+    let is_text = |field: &FieldDescriptorProto| field.r#type() == Type::String;
+    let mut out = write_table("MESSAGES", &messages, &enums, is_required);
+    out.push_str(&write_table("TEXTS", &messages, &enums, is_text));
+    let path = std::path::Path::new(&std::env::var_os("OUT_DIR").expect("set by cargo")).join("required.rs");
+    std::fs::write(path, out).expect("the table can be written");
+}
+
+/// The messages with a field that `wanted` picks, at any depth, and those fields.
+fn write_table(
+    table_name: &str,
+    messages: &BTreeMap<String, Message>,
+    enums: &BTreeMap<String, Vec<i32>>,
+    wanted: impl Fn(&FieldDescriptorProto) -> bool,
+) -> String {
+    let checked = worth_checking(messages, &wanted);
+    let mut table = format!("static {table_name}: &[Descriptor] = &[\n");
     let index: BTreeMap<&str, usize> = checked.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
     for full_name in &checked {
         let Message { package, name, fields } = &messages[full_name];
@@ -37,13 +54,15 @@ fn main() {
         for field in fields {
             let message = child(field).and_then(|child| index.get(child)).map(|&i| i as u16);
             let required = field.label() == Label::Required;
-            if required || message.is_some() {
+            let values = enums.get(field.type_name().trim_start_matches('.')).filter(|_| required);
+            if wanted(field) || message.is_some() {
                 writeln!(
                     table,
-                    "        Field {{ number: {}, name: {:?}, required: {required}, repeated: {}, message: {message:?} }},",
+                    "        Field {{ number: {}, name: {:?}, required: {required}, repeated: {}, message: {message:?}, values: &{:?} }},",
                     field.number(),
                     field.name(),
                     field.label() == Label::Repeated,
+                    values.map_or(&[][..], Vec::as_slice),
                 )
                 .unwrap();
             }
@@ -51,14 +70,26 @@ fn main() {
         table.push_str("    ] },\n");
     }
     table.push_str("];\n");
-    let out = std::path::Path::new(&std::env::var_os("OUT_DIR").expect("set by cargo")).join("required.rs");
-    std::fs::write(out, table).expect("the table can be written");
+    table
 }
 
-fn collect(package: &str, outer: &str, message: &DescriptorProto, all: &mut BTreeMap<String, Message>) {
+fn collect_enums(scope: &str, list: &[EnumDescriptorProto], all: &mut BTreeMap<String, Vec<i32>>) {
+    for one in list {
+        all.insert(format!("{scope}.{}", one.name()), one.value.iter().map(|value| value.number()).collect());
+    }
+}
+
+fn collect(
+    package: &str,
+    outer: &str,
+    message: &DescriptorProto,
+    all: &mut BTreeMap<String, Message>,
+    enums: &mut BTreeMap<String, Vec<i32>>,
+) {
     let name = if outer.is_empty() { message.name().to_owned() } else { format!("{outer}.{}", message.name()) };
+    collect_enums(&format!("{package}.{name}"), &message.enum_type, enums);
     for nested in &message.nested_type {
-        collect(package, &name, nested, all);
+        collect(package, &name, nested, all, enums);
     }
     let mut fields = message.field.clone();
     fields.sort_by_key(FieldDescriptorProto::number);
@@ -70,14 +101,16 @@ fn child(field: &FieldDescriptorProto) -> Option<&str> {
     (field.r#type() == Type::Message).then(|| field.type_name().trim_start_matches('.'))
 }
 
-/// Messages in which a required field can be missing at any depth.
-fn worth_checking(messages: &BTreeMap<String, Message>) -> BTreeSet<String> {
+/// Messages with a wanted field at any depth.
+fn worth_checking(
+    messages: &BTreeMap<String, Message>,
+    wanted: &impl Fn(&FieldDescriptorProto) -> bool,
+) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     loop {
         let before = found.len();
         for (name, message) in messages {
-            let deep =
-                |f: &FieldDescriptorProto| f.label() == Label::Required || child(f).is_some_and(|c| found.contains(c));
+            let deep = |f: &FieldDescriptorProto| wanted(f) || child(f).is_some_and(|c| found.contains(c));
             if message.fields.iter().any(deep) {
                 found.insert(name.clone());
             }

@@ -25,7 +25,7 @@ use crate::ticks;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use surus_conf::{Addr, Configuration};
@@ -212,6 +212,9 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
         }),
         configuration: Mutex::new(conf.clone()),
         reconfiguration: Mutex::default(),
+        restore_failed_storage: AtomicBool::new(
+            conf.text("dfs.namenode.name.dir.restore").ok().flatten().is_some_and(|v| v.trim() == "true"),
+        ),
         service_acls: RwLock::new(match config.authorization {
             true => ServiceAcls::new(conf),
             false => ServiceAcls::default(),

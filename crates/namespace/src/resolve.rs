@@ -170,6 +170,19 @@ impl Namespace {
         }
     }
 
+    /// As `existing_file`, with the path as the caller wrote it in the text about a directory: some calls do so.
+    ///
+    /// # Errors
+    /// As `existing_file`.
+    pub fn existing_file_called(&self, resolved: &Resolved<'_>, src: &str) -> Result<InodeHandle, HdfsError> {
+        match resolved.last {
+            Some(handle) if !self.tree.inode(handle).is_file() => {
+                Err(HdfsError::file_not_found(format!("Path is not a file: {src}")))
+            }
+            _ => self.existing_file(resolved),
+        }
+    }
+
     fn walk(&self, env: &Env<'_>, path: &str, op: DirOp) -> Result<Walk, HdfsError> {
         let checked = self.is_checked(env);
         self.walk_with(path, |handle, snapshot, end| {

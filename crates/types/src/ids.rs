@@ -9,8 +9,9 @@ macro_rules! id {
         pub struct $name(pub $inner);
 
         impl fmt::Display for $name {
+            /// As Java shows a `long`: what a client makes up may be negative.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&self.0, f)
+                fmt::Display::fmt(&(self.0 as i64), f)
             }
         }
         impl fmt::Debug for $name {

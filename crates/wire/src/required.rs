@@ -1,8 +1,9 @@
-//! Required fields, which prost does not check: a missing one is an error with Java's words.
+//! Required fields, which prost does not check: a missing one is an error with Java's words. And texts that are no UTF-8,
+//! which prost refuses and Java reads with U+FFFD in the place of what is wrong.
 //! Source of the text: `UninitializedMessageException` of protobuf-java, as the NameNode 3.5.0 sends it on.
 
 use crate::rpc::errors::invalid_protocol_buffer;
-use crate::varint::{Malformed, Value, take_delimited, take_field};
+use crate::varint::{Malformed, Value, put_bytes, take_delimited, take_field};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,8 +24,10 @@ struct Field {
     name: &'static str,
     required: bool,
     repeated: bool,
-    /// Index into `MESSAGES`.
+    /// Index into the same table.
     message: Option<u16>,
+    /// Of a required enum: its numbers. Another one counts as absent, as in every proto2 reader.
+    values: &'static [i32],
 }
 
 include!(concat!(env!("OUT_DIR"), "/required.rs"));
@@ -36,13 +39,14 @@ const DEPTH_MAX: usize = 100;
 struct DescriptorOf<M>(PhantomData<M>);
 
 impl<M: Name> DescriptorOf<M> {
-    const INDEX: Option<usize> = find(M::PACKAGE, M::NAME);
+    const INDEX: Option<usize> = find(MESSAGES, M::PACKAGE, M::NAME);
+    const TEXTS_INDEX: Option<usize> = find(TEXTS, M::PACKAGE, M::NAME);
 }
 
-const fn find(package: &str, name: &str) -> Option<usize> {
+const fn find(table: &[Descriptor], package: &str, name: &str) -> Option<usize> {
     let mut i = 0;
-    while i < MESSAGES.len() {
-        if equal(MESSAGES[i].name, name) && equal(MESSAGES[i].package, package) {
+    while i < table.len() {
+        if equal(table[i].name, name) && equal(table[i].package, package) {
             return Some(i);
         }
         i += 1;
@@ -78,7 +82,14 @@ pub fn decode_delimited<M: Message + Default + Name>(mut bytes: &[u8]) -> Result
 /// # Errors
 /// `InvalidProtocolBufferException`.
 pub fn decode<M: Message + Default + Name>(bytes: &[u8]) -> Result<M, HdfsError> {
-    let message = M::decode(bytes).map_err(|_| truncated())?;
+    let message = match M::decode(bytes) {
+        Ok(message) => message,
+        Err(_) => {
+            let index = DescriptorOf::<M>::TEXTS_INDEX.ok_or_else(truncated)?;
+            let mended = mend_texts(index, bytes, 0).map_err(|_| truncated())?;
+            M::decode(&*mended).map_err(|_| truncated())?
+        }
+    };
     if let Some(index) = DescriptorOf::<M>::INDEX
         && !is_complete(index, bytes, 0).map_err(|_| truncated())?
     {
@@ -96,6 +107,37 @@ fn truncated() -> HdfsError {
     )
 }
 
+/// The message with U+FFFD in its texts for what is no UTF-8.
+fn mend_texts(index: usize, mut bytes: &[u8], depth: usize) -> Result<Vec<u8>, Malformed> {
+    if depth > DEPTH_MAX {
+        return Err(Malformed);
+    }
+    let fields = TEXTS[index].fields;
+    let mut out = Vec::with_capacity(bytes.len() + 16);
+    loop {
+        let before = bytes;
+        let Some((number, value)) = take_field(&mut bytes)? else { return Ok(out) };
+        let field = fields.iter().find(|field| field.number == number);
+        match (field, value) {
+            (Some(Field { message: Some(inner), .. }), Value::Bytes(body)) => {
+                put_bytes(&mut out, number, &mend_texts(usize::from(*inner), body, depth + 1)?);
+            }
+            (Some(_), Value::Bytes(text)) => put_bytes(&mut out, number, String::from_utf8_lossy(text).as_bytes()),
+            _ => out.extend_from_slice(&before[..before.len() - bytes.len()]),
+        }
+    }
+}
+
+impl Field {
+    /// Whether a value counts as given.
+    fn takes(&self, value: &Value<'_>) -> bool {
+        match value {
+            Value::Varint(number) if !self.values.is_empty() => self.values.contains(&(*number as i32)),
+            _ => true,
+        }
+    }
+}
+
 /// Whether every required field is there, at every depth.
 fn is_complete(index: usize, mut bytes: &[u8], depth: usize) -> Result<bool, Malformed> {
     if depth > DEPTH_MAX {
@@ -105,7 +147,9 @@ fn is_complete(index: usize, mut bytes: &[u8], depth: usize) -> Result<bool, Mal
     let mut seen = 0u64;
     while let Some((number, value)) = take_field(&mut bytes)? {
         let Some(at) = fields.iter().position(|field| field.number == number) else { continue };
-        seen |= 1 << (at & 63);
+        if fields[at].takes(&value) {
+            seen |= 1 << (at & 63);
+        }
         if let (Some(message), Value::Bytes(inner)) = (fields[at].message, value)
             && !is_complete(usize::from(message), inner, depth + 1)?
         {
@@ -133,7 +177,7 @@ fn find_missing(
         values.push(field);
     }
     for field in fields.iter().filter(|field| field.required) {
-        if !values.iter().any(|(number, _)| *number == field.number) {
+        if !values.iter().any(|(number, value)| *number == field.number && field.takes(value)) {
             missing.push(format!("{prefix}{}", field.name));
         }
     }
@@ -157,7 +201,27 @@ fn find_missing(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use surus_proto::hadoop::hdfs::{CreateRequestProto, ExtendedBlockProto, GetFileInfoRequestProto};
+    use surus_proto::hadoop::hdfs::{
+        CreateRequestProto, ExtendedBlockProto, GetFileInfoRequestProto, SetSafeModeRequestProto, SetXAttrRequestProto,
+    };
+
+    #[test]
+    fn texts_are_read_as_java_reads_them() {
+        let request = decode::<GetFileInfoRequestProto>(b"\x0a\x04/\xffa\xc0").unwrap();
+        assert_eq!(request.src, "/\u{fffd}a\u{fffd}");
+        // In a message inside, whose bytes field stays as it is: src, xAttr { namespace, name, value }.
+        let request = decode::<SetXAttrRequestProto>(b"\x0a\x01/\x12\x08\x08\x00\x12\x01\xff\x1a\x01\xff").unwrap();
+        let xattr = request.x_attr.unwrap();
+        assert_eq!((xattr.name.as_str(), xattr.value), ("\u{fffd}", Some(alloc::vec![0xff])));
+        assert!(decode::<GetFileInfoRequestProto>(b"\x0a\x09/").is_err());
+    }
+
+    #[test]
+    fn an_unknown_number_of_an_enum_is_no_value() {
+        assert!(decode::<SetSafeModeRequestProto>(&[0x08, 3]).is_ok());
+        let refused = decode::<SetSafeModeRequestProto>(&[0x08, 99]).unwrap_err();
+        assert_eq!(refused.message, "Message missing required fields: action");
+    }
 
     /// The bit set of `is_complete` holds them all.
     #[test]

@@ -124,7 +124,7 @@ pub fn file_status(status: &FileStatus<'_>) -> p::HdfsFileStatusProto {
 pub fn storage_report(report: &StorageReport) -> p::StorageReportProto {
     p::StorageReportProto {
         storage_uuid: report.uuid.clone(),
-        failed: Some(report.failed),
+        failed: report.failed.then_some(true),
         capacity: Some(report.capacity),
         dfs_used: Some(report.dfs_used),
         remaining: Some(report.remaining),

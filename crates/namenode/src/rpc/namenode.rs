@@ -65,17 +65,16 @@ fn get_edit_log_manifest(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Res
     call.check_superuser("getEditLogManifest")?;
     let segments = core.journal.finalized_segments()?;
     let wanted = segments.into_iter().filter(|(_, last)| last.0 >= request.since_tx_id);
-    let logs = wanted
+    let logs: Vec<RemoteEditLogProto> = wanted
         .map(|(first, last)| RemoteEditLogProto {
             start_tx_id: first.0,
             end_tx_id: last.0,
             is_in_progress: Some(false),
         })
         .collect();
-    put(
-        out,
-        &GetEditLogManifestResponseProto { manifest: RemoteEditLogManifestProto { logs, committed_txn_id: None } },
-    );
+    // All that the listed segments hold is committed.
+    let committed_txn_id = Some(logs.last().map_or(request.since_tx_id.wrapping_sub(1), |log| log.end_tx_id));
+    put(out, &GetEditLogManifestResponseProto { manifest: RemoteEditLogManifestProto { logs, committed_txn_id } });
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use crate::Namespace;
 use crate::apply::{Applied, ApplyError};
 use crate::edit_op::EditOp;
 use crate::plan::{Env, Operation, Plan, Refusal};
-use crate::resolve::{DirOp, Resolved};
+use crate::resolve::{DirOp, Resolved, is_reserved_inodes, is_reserved_raw};
 use crate::tree::InodeHandle;
 use alloc::boxed::Box;
 use alloc::format;
@@ -33,9 +33,15 @@ impl Operation for Concat<'_> {
         if self.sources.is_empty() {
             return Err(empty("No sources given").into());
         }
+        for path in [self.target].iter().chain(self.sources) {
+            if is_reserved_raw(path) || is_reserved_inodes(path) {
+                let text = format!("Concat operation doesn't support .reserved relative path : {path}");
+                return Err(HdfsError::io(text).into());
+            }
+        }
         let path = namespace.resolve_for(env, self.target, DirOp::Write, "concat")?;
         namespace.check_path_access(env, &path, FsAction::WRITE)?;
-        let target = namespace.existing_file(&path)?;
+        let target = namespace.existing_file_called(&path, self.target)?;
         if namespace.tree.inode(target).is_under_construction() {
             return Err(illegal(format!("concat: target file {} is under construction", self.target)).into());
         }

@@ -62,17 +62,12 @@ impl Operation for Create<'_> {
         namespace.check_safe_mode(env, format_args!("Cannot create file{}", self.src))?;
         let path = namespace.resolve_for(env, self.src, DirOp::Create, "create")?;
         namespace.check_ancestor_access(env, &path, FsAction::WRITE)?;
-        self.check_target(namespace, env, &path)?;
-        namespace.verify_replication(&path.path, self.replication, Some(&env.caller.address))?;
-        let minimum = namespace.blocks.config.min_block_size;
-        if self.block_size < minimum {
-            return Err(HdfsError::io(format!(
-                "Specified block size {} is less than configured minimum value \
-                 dfs.namenode.fs-limits.min-block-size={minimum}",
-                self.block_size
-            ))
-            .into());
+        // A file that is there is told of before what is wrong with the new one, unless it is to be replaced or is open.
+        if path.last.is_some_and(|last| namespace.tree.inode(last).is_under_construction()) {
+            self.check_sizes(namespace, env, &path)?;
         }
+        self.check_target(namespace, env, &path)?;
+        self.check_sizes(namespace, env, &path)?;
         if path.last.is_none() {
             namespace.verify_new_names(&path)?;
         }
@@ -115,6 +110,18 @@ impl Create<'_> {
             ));
         }
         Ok(())
+    }
+
+    fn check_sizes(&self, namespace: &Namespace, env: &Env<'_>, path: &Resolved<'_>) -> Result<(), HdfsError> {
+        let minimum = namespace.blocks.config.min_block_size;
+        if (self.block_size as i64) < i64::try_from(minimum).unwrap_or(i64::MAX) {
+            return Err(HdfsError::io(format!(
+                "Specified block size {} is less than configured minimum value \
+                 dfs.namenode.fs-limits.min-block-size={minimum}",
+                self.block_size as i64
+            )));
+        }
+        namespace.verify_replication(&path.path, self.replication, Some(&env.caller.address))
     }
 
     /// What may be at the path already.
@@ -184,7 +191,9 @@ impl Namespace {
     /// `IOException`. Source: `BlockManager.verifyReplication`, Hadoop 3.5.0.
     pub(super) fn verify_replication(&self, src: &str, wanted: u32, client: Option<&str>) -> Result<(), HdfsError> {
         let config = &self.blocks.config;
-        let (min, max) = (u32::from(config.min_replication), u32::from(config.max_replication));
+        let (min, max) = (i32::from(config.min_replication), i32::from(config.max_replication));
+        // A Java `short`.
+        let wanted = i32::from(wanted as u16 as i16);
         let problem = if wanted > max {
             format!("exceeds maximum of {max}")
         } else if wanted < min {

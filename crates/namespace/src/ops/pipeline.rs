@@ -23,7 +23,10 @@ impl Operation for UpdateBlockForPipeline<'_> {
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<BlockLocation>, Refusal> {
         let name = namespace.extended(self.block);
-        namespace.check_safe_mode(env, format_args!("Cannot get a new GS for block {name}"))?;
+        namespace.check_safe_mode(
+            env,
+            format_args!("Cannot get a new generation stamp and an access token for block {name}"),
+        )?;
         namespace.check_open_block(self.block, self.client_name)?;
         let generation_stamp = namespace.blocks.next_generation_stamp();
         let block = Block { generation_stamp, ..self.block };

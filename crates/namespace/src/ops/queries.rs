@@ -35,7 +35,7 @@ impl Namespace {
     /// `FileNotFoundException`, for a directory too.
     pub fn is_file_closed(&self, env: &Env<'_>, src: &str) -> Result<bool, HdfsError> {
         let path = self.resolve(env, src, DirOp::Read)?;
-        Ok(!self.shown(&path, self.existing_file(&path)?).is_under_construction())
+        Ok(!self.shown(&path, self.existing_file_called(&path, src)?).is_under_construction())
     }
 
     /// The target of a symlink.
@@ -43,6 +43,9 @@ impl Namespace {
     /// # Errors
     /// `FileNotFoundException`, or `IOException` for all but symlinks.
     pub fn get_link_target(&self, env: &Env<'_>, src: &str) -> Result<Vec<u8>, HdfsError> {
+        if src == "/.reserved" {
+            return Err(HdfsError::io(format!("Path {src} is not a symbolic link")));
+        }
         let path = self.resolve_for_status(env, src, DirOp::ReadLink)?;
         let Some(handle) = path.and_then(|path| path.last) else {
             return Err(HdfsError::file_not_found(format!("File does not exist: {src}")));

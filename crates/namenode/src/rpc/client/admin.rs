@@ -4,8 +4,9 @@ use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::rpc::datanode::{bad_blocks, put};
 use crate::to_proto;
+use std::sync::atomic::Ordering;
 use surus_namespace::blocks::{DatanodeHandle, DatanodeReportType};
-use surus_namespace::{Namespace, storage_policy};
+use surus_namespace::{Namespace, WaitFor, storage_policy};
 use surus_proto::hadoop::hdfs::{
     CorruptFileBlocksProto, DatanodeInfoProto, DatanodeStorageReportProto, FinalizeUpgradeResponseProto,
     FsServerDefaultsProto, GetCurrentEditLogTxidResponseProto, GetDatanodeReportRequestProto,
@@ -107,7 +108,7 @@ pub(super) fn get_datanode_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8
 pub(super) fn get_datanode_storage_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetDatanodeStorageReportRequestProto = call.decode()?;
     let namespace = core.namespace.read();
-    check_report_rights(&namespace, call, "datanodeStorageReport")?;
+    check_report_rights(&namespace, call, "getDatanodeStorageReport")?;
     let datanodes = &namespace.blocks.datanodes;
     let report = |handle: DatanodeHandle| DatanodeStorageReportProto {
         datanode_info: datanode_info(&namespace, handle),
@@ -145,20 +146,27 @@ pub(super) fn set_safe_mode(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> 
         SafeModeActionProto::SafemodeLeave => call.check_superuser("safemode_leave")?,
         SafeModeActionProto::SafemodeForceExit => call.check_superuser("safemode_force_exit")?,
     }
+    let leaves = matches!(action, SafeModeActionProto::SafemodeLeave | SafeModeActionProto::SafemodeForceExit);
+    if leaves && !core.namespace.read().blocks.safe_mode.is_on() {
+        put(out, &SetSafeModeResponseProto { result: false });
+        return Ok(());
+    }
     let result = match action {
         SafeModeActionProto::SafemodeGet => core.namespace.read().blocks.safe_mode.is_on(),
         SafeModeActionProto::SafemodeEnter => {
             core.namespace.write().blocks.enter_manual_safe_mode();
             true
         }
-        _ => {
-            let mut namespace = core.namespace.write();
-            if namespace.blocks.safe_mode.is_on() {
-                namespace.blocks.leave_safe_mode();
-            }
+        // Refused where blocks newer than this metadata would be lost.
+        SafeModeActionProto::SafemodeLeave => !core.namespace.write().blocks.leave_safe_mode(),
+        SafeModeActionProto::SafemodeForceExit => {
+            core.namespace.write().blocks.force_leave_safe_mode();
             false
         }
     };
+    if leaves && !result {
+        core.wake(&[WaitFor::SafeMode]);
+    }
     if action != SafeModeActionProto::SafemodeGet {
         tracing::info!("safe mode is {} by order of {}", if result { "ON" } else { "OFF" }, call.caller.user);
     }
@@ -225,10 +233,19 @@ pub(super) fn rolling_upgrade(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -
     Ok(())
 }
 
-pub(super) fn restore_failed_storage(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let _: RestoreFailedStorageRequestProto = call.decode()?;
-    call.check_superuser("restoreFailedStorage")?;
-    put(out, &RestoreFailedStorageResponseProto { result: false });
+pub(super) fn restore_failed_storage(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: RestoreFailedStorageRequestProto = call.decode()?;
+    let operation = match request.arg.as_str() {
+        "check" => "checkRestoreFailedStorage",
+        "true" => "enableRestoreFailedStorage",
+        _ => "disableRestoreFailedStorage",
+    };
+    call.check_superuser(operation)?;
+    if request.arg != "check" {
+        core.restore_failed_storage.store(request.arg == "true", Ordering::Relaxed);
+    }
+    let result = core.restore_failed_storage.load(Ordering::Relaxed);
+    put(out, &RestoreFailedStorageResponseProto { result });
     Ok(())
 }
 

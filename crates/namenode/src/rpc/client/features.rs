@@ -10,7 +10,7 @@ use surus_proto::hadoop::hdfs::{
     GetEnclosingRootRequestProto, GetEnclosingRootResponseProto, GetErasureCodingCodecsResponseProto,
     GetErasureCodingPoliciesResponseProto, GetErasureCodingPolicyRequestProto, GetErasureCodingPolicyResponseProto,
     GetEzForPathRequestProto, GetEzForPathResponseProto, GetSnapshottableDirListingResponseProto,
-    ListEncryptionZonesResponseProto, MsyncResponseProto,
+    ListEncryptionZonesRequestProto, ListEncryptionZonesResponseProto, MsyncResponseProto,
 };
 use surus_types::{ExceptionClass, FsAction, HdfsError};
 
@@ -24,6 +24,7 @@ pub(super) fn get_ez_for_path(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -
 }
 
 pub(super) fn list_encryption_zones(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let _: ListEncryptionZonesRequestProto = call.decode()?;
     call.check_superuser("listEncryptionZones")?;
     put(out, &ListEncryptionZonesResponseProto { zones: Vec::new(), has_more: false });
     Ok(())

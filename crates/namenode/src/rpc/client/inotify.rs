@@ -21,6 +21,13 @@ pub(super) fn get_edits_from_txid(core: &Core, call: &Call<'_>, out: &mut Vec<u8
     call.check_superuser("getEditsFromTxid")?;
     let durable = core.held.durable();
     let from = TxId(u64::try_from(request.txid).unwrap_or(0));
+    if from == TxId(0) {
+        return Err(HdfsError::io(format!(
+            "Gap in transactions. Expected to be able to read up until at least txid 0 but unable to find any edit logs \
+             containing txid {}",
+            request.txid
+        )));
+    }
     let mut list =
         EventsListProto { first_txid: -1, last_txid: -1, sync_txid: durable.0 as i64, ..EventsListProto::default() };
     let mut count = 0;
@@ -192,9 +199,5 @@ fn acl_entry(entry: &AclEntry) -> AclEntryProto {
 }
 
 fn xattr(xattr: &XAttr) -> XAttrProto {
-    XAttrProto {
-        namespace: i32::from(xattr.namespace),
-        name: xattr.name.to_string(),
-        value: Some(xattr.value.clone().unwrap_or_default()),
-    }
+    XAttrProto { namespace: i32::from(xattr.namespace), name: xattr.name.to_string(), value: xattr.value.clone() }
 }

@@ -8,11 +8,11 @@ use prost::Message;
 use surus_namespace::{Env, Namespace};
 use surus_proto::hadoop::hdfs::{
     BatchedDirectoryListingProto, BatchedListingKeyProto, GetBatchedListingRequestProto,
-    GetBatchedListingResponseProto, GetListingRequestProto, ListOpenFilesRequestProto, ListOpenFilesResponseProto,
-    OpenFilesBatchResponseProto, RemoteExceptionProto,
+    GetBatchedListingResponseProto, GetBlockLocationsResponseProto, GetListingRequestProto, ListOpenFilesRequestProto,
+    ListOpenFilesResponseProto, OpenFilesBatchResponseProto, OpenFilesTypeProto, RemoteExceptionProto,
 };
 use surus_types::{ExceptionClass, HdfsError, InodeId};
-use surus_wire::encode::put_directory_listing;
+use surus_wire::encode::{put_directory_listing, put_located_blocks};
 use surus_wire::to_proto;
 
 /// Paths in one request. `dfs.batched.ls.limit` in Hadoop 3.5.0.
@@ -49,7 +49,7 @@ pub(super) fn get_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Re
 }
 
 /// Several directories in one answer; what is wrong with one of them stands in its part.
-/// Source: `FSNamesystem.getBatchedListing`, Hadoop 3.5.0. Locations are left out: a client that wants them asks for each.
+/// Source: `FSNamesystem.getBatchedListing`, Hadoop 3.5.0.
 pub(super) fn get_batched_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetBatchedListingRequestProto = call.decode()?;
     let paths = &request.paths;
@@ -63,7 +63,8 @@ pub(super) fn get_batched_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8
     let mut room = namespace.config.list_limit;
     let mut answer = GetBatchedListingResponseProto::default();
     while index < paths.len() && room > 0 {
-        let (part, remaining) = batch_part(&namespace, &env, &paths[index], index as u32, &start_after, room);
+        let part = BatchPart { path: &paths[index], start_after: &start_after, located: request.need_location, room };
+        let (part, remaining) = batch_part(core, &namespace, &env, index as u32, &part)?;
         room -= (part.partial_listing.len() as u32).clamp(1, room);
         start_after = part.partial_listing.last().map(|s| s.path.clone()).unwrap_or_default();
         answer.listings.push(part);
@@ -73,8 +74,10 @@ pub(super) fn get_batched_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8
         }
     }
     answer.has_more = index < paths.len();
-    let key = BatchedListingKeyProto { checksum: checksum(paths), path_index: index as u32, start_after };
-    answer.start_after = key.encode_to_vec();
+    if answer.has_more {
+        let key = BatchedListingKeyProto { checksum: checksum(paths), path_index: index as u32, start_after };
+        answer.start_after = key.encode_to_vec();
+    }
     put(out, &answer);
     Ok(())
 }
@@ -84,10 +87,10 @@ fn batch_start(request: &GetBatchedListingRequestProto) -> Result<(usize, Vec<u8
     if request.start_after.is_empty() {
         return Ok((0, Vec::new()));
     }
-    let bad = |text: &str| HdfsError::new(ExceptionClass::IllegalArgument, text);
-    let key = BatchedListingKeyProto::decode(request.start_after.as_slice()).map_err(|_| bad("Bad listing key"))?;
+    let key: BatchedListingKeyProto = surus_wire::required::decode(&request.start_after)?;
     if key.checksum != checksum(&request.paths) {
-        return Err(bad("The listing key does not belong to these paths"));
+        let text = "The listing key does not belong to these paths";
+        return Err(HdfsError::new(ExceptionClass::IllegalArgument, text));
     }
     Ok((key.path_index as usize, key.start_after))
 }
@@ -99,26 +102,48 @@ fn checksum(paths: &[String]) -> Vec<u8> {
     bytes.fold(0xcbf2_9ce4_8422_2325, fnv).to_be_bytes().to_vec()
 }
 
+/// One directory of a batch, or the rest of it.
+struct BatchPart<'a> {
+    path: &'a str,
+    start_after: &'a [u8],
+    located: bool,
+    room: u32,
+}
+
 fn batch_part(
+    core: &Core,
     namespace: &Namespace,
     env: &Env<'_>,
-    path: &str,
     parent_idx: u32,
-    start_after: &[u8],
-    limit: u32,
-) -> (BatchedDirectoryListingProto, u32) {
+    wanted: &BatchPart<'_>,
+) -> Result<(BatchedDirectoryListingProto, u32), HdfsError> {
+    let BatchPart { path, start_after, located, room } = *wanted;
     let mut part = BatchedDirectoryListingProto { parent_idx, ..Default::default() };
-    let end = namespace.get_listing(env, path, start_after, false, limit, |entry| {
-        part.partial_listing.push(to_proto::file_status(&entry.status));
+    let pool_id = core.id.block_pool_id.as_str();
+    let end = namespace.get_listing(env, path, start_after, located, room, |entry| {
+        let mut status = to_proto::file_status(&entry.status);
+        if let Some(inode) = entry.inode.filter(|inode| located && inode.is_file()) {
+            let header = namespace.block_locations_header(inode);
+            let mut locations = Vec::new();
+            put_located_blocks(&mut locations, 1, &header, pool_id, |encoder| {
+                namespace.lend_block_locations(env, inode, 0, u64::MAX, &mut |part| put_part(encoder, part));
+            });
+            // The encoder writes a field; the one of the status is the same message.
+            status.locations =
+                GetBlockLocationsResponseProto::decode(&*locations).ok().and_then(|located| located.locations);
+        }
+        part.partial_listing.push(status);
         true
     });
     let missing = || HdfsError::file_not_found(format!("Path {path} does not exist"));
     match end.and_then(|end| end.ok_or_else(missing)) {
-        Ok(end) => (part, end.remaining),
+        Ok(end) => Ok((part, end.remaining)),
+        // A path that is none fails the call.
+        Err(error) if error.class == ExceptionClass::Assertion => Err(error),
         Err(error) => {
             let class_name = error.class.java_name().to_owned();
             part.exception = Some(RemoteExceptionProto { class_name, message: Some(error.message) });
-            (part, 0)
+            Ok((part, 0))
         }
     }
 }
@@ -127,7 +152,21 @@ fn batch_part(
 pub(super) fn list_open_files(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: ListOpenFilesRequestProto = call.decode()?;
     call.check_superuser("listOpenFiles")?;
+    let kinds: Vec<OpenFilesTypeProto> =
+        request.types.iter().filter_map(|kind| OpenFilesTypeProto::try_from(*kind).ok()).collect();
+    if kinds.is_empty() && !request.types.is_empty() {
+        return Err(HdfsError::new(ExceptionClass::IllegalArgument, "Unknown OpenFileType: []"));
+    }
+    if !request.path().starts_with('/') {
+        let text = format!("Absolute path required, but got '{}'", request.path());
+        return Err(HdfsError::new(ExceptionClass::Assertion, text));
+    }
     let namespace = core.namespace.read();
+    if !kinds.contains(&OpenFilesTypeProto::AllOpenFiles) && !kinds.is_empty() {
+        // No DataNode's decommission waits for an open file.
+        put(out, &ListOpenFilesResponseProto { types: request.types, ..Default::default() });
+        return Ok(());
+    }
     let from = InodeId(u64::try_from(request.id).unwrap_or(0) + 1);
     let prefix = request.path().trim_end_matches('/');
     let mut answer = ListOpenFilesResponseProto { types: request.types.clone(), ..Default::default() };
