@@ -26,6 +26,8 @@ fs() { java -Xmx256m -cp "$d/nn/conf:${HADOOP_PEER:-/tmp/hadoop-peer}/3.5.0/targ
 ours() { HADOOP_CONF_DIR=$d/nn/conf "$surus" dfs -D dfs.replication=3 "$@"; }
 head -c 30000000 /dev/urandom > "$d/data"; sum=$(md5sum < "$d/data")
 same() { [ "$(cat | md5sum)" = "$sum" ]; }
+# Waits until FILE is being written and part of it lies on every DataNode: a JVM takes its time to start.
+begun() { for _ in $(seq 240); do ours -test -e "$1" 2> /dev/null && [ "$(find "$d"/dn*/data -path '*/rbw/*' -name 'blk_*' ! -name '*.meta' -size +4M -newer "$d/mark" | wc -l)" -ge "${#kinds[@]}" ] && return; sleep 0.25; done; return 1; }
 for writer in fs ours; do
   $writer -put "$d/data" "/whole-$writer" 2> "$d/err"; check "$writer -put to ${kinds[*]}" $?
   for reader in fs ours; do $reader -cat "/whole-$writer" 2> "$d/err" | same; check "$reader -cat of $writer" $?; done
@@ -33,15 +35,17 @@ done
 [ "$(fs -checksum /whole-fs 2> /dev/null | cut -f2-)" = "$(ours -checksum /whole-fs | cut -f2-)" ]; check "checksums of both clients" $?
 for i in "${!kinds[@]}"; do # each DataNode in turn dies while a file is written
   for writer in fs ours; do
-    (head -c 15000000 "$d/data"; sleep 4; tail -c +15000001 "$d/data") | $writer -put - "/killed-$i-$writer" 2> "$d/err" & w=$!
-    sleep 3; kill -9 "$(cat "$d/dn$i/dn.pid")"; wait $w; rc=$?; check "$writer -put while DataNode $i (${kinds[$i]}) is killed: $(tail -1 "$d/err" | cut -c1-200)" $rc
+    touch "$d/mark"
+    (head -c 15000000 "$d/data"; while [ ! -e "$d/go-on" ]; do sleep 0.1; done; tail -c +15000001 "$d/data") | $writer -put - "/killed-$i-$writer" 2> "$d/err" & w=$!
+    begun "/killed-$i-$writer._COPYING_"; check "$writer writes to all DataNodes" $?; kill -9 "$(cat "$d/dn$i/dn.pid")"; touch "$d/go-on"; wait $w; rc=$?; rm "$d/go-on"; check "$writer -put while DataNode $i (${kinds[$i]}) is killed: $(tail -1 "$d/err" | cut -c1-200)" $rc
     fs -cat "/killed-$i-$writer" 2> "$d/err" | same; check "what was written by $writer while DataNode $i was killed" $?
     as "${kinds[$i]}" "$H" dn "$d/dn$i"; for _ in $(seq 60); do [ "$(live)" = "${#kinds[@]}" ] && break; sleep 0.5; done
   done
 done
 for i in 1 2 3 4; do # the writer dies; whoever the NameNode chooses leads the recovery
-  (head -c 15000000 "$d/data"; sleep 30) | java -Xmx256m -cp "$d/nn/conf:${HADOOP_PEER:-/tmp/hadoop-peer}/3.5.0/target/client/*" org.apache.hadoop.fs.FsShell -D dfs.replication=3 -put - "/orphan-$i" 2> /dev/null & w=$!
-  sleep 4; pkill -9 -f "put - /orphan-$i"; wait $w 2> /dev/null
+  touch "$d/mark"
+  (head -c 15000000 "$d/data"; sleep 60) | java -Xmx256m -cp "$d/nn/conf:${HADOOP_PEER:-/tmp/hadoop-peer}/3.5.0/target/client/*" org.apache.hadoop.fs.FsShell -D dfs.replication=3 -put - "/orphan-$i" 2> /dev/null & w=$!
+  begun "/orphan-$i._COPYING_"; check "writer $i writes to all DataNodes" $?; pkill -9 -f "put - /orphan-$i"; wait $w 2> /dev/null
   "$H" run "$d/nn" org.apache.hadoop.hdfs.tools.DebugAdmin recoverLease -path "/orphan-$i._COPYING_" -retries 10 > "$d/err" 2>&1; rc=$?; check "recoverLease $i: $(tail -1 "$d/err")" $rc
   ours -cat "/orphan-$i._COPYING_" > "$d/orphan" 2> "$d/err"; check "reading recovered file $i" $?
   cmp -n "$(stat -c %s "$d/orphan")" "$d/orphan" "$d/data"; check "bytes of recovered file $i" $?

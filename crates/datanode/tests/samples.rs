@@ -32,6 +32,11 @@ fn replicas(name: &str) -> (tempfile::TempDir, Vec<String>) {
         let meta = reader.meta.expect("a meta file");
         let (verified, _) = surus_datanode::store::meta::verified_length(&*reader.data, &*meta).unwrap();
         assert_eq!(verified, reader.info.block.num_bytes, "blk_{volume_block}");
+        let mut bytes = vec![0; verified as usize];
+        reader.data.read_exact_at(&mut bytes, 0).unwrap();
+        // Byte i of a part is (31 i + seed) mod 251; two files were appended to, with a seed of its own.
+        let steps = bytes.windows(2).filter(|w| (u16::from(w[0]) + 31) % 251 != u16::from(w[1])).count();
+        assert_eq!(steps, usize::from([1_073_741_845, 1_073_741_850].contains(&volume_block)), "blk_{volume_block}");
         assert_eq!(reader.info.visible_length.is_some(), reader.info.state == ReplicaState::Finalized);
     }
     assert_eq!(store.datanode_uuid(), "5a7454bf-524c-40c6-9543-fb0f0531687c");
