@@ -44,8 +44,8 @@ for i in "${!kinds[@]}"; do # each DataNode in turn dies while a file is written
 done
 for i in 1 2 3 4; do # the writer dies; whoever the NameNode chooses leads the recovery
   touch "$d/mark"
-  (head -c 15000000 "$d/data"; sleep 60) | java -Xmx256m -cp "$d/nn/conf:${HADOOP_PEER:-/tmp/hadoop-peer}/3.5.0/target/client/*" org.apache.hadoop.fs.FsShell -D dfs.replication=3 -put - "/orphan-$i" 2> /dev/null & w=$!
-  begun "/orphan-$i._COPYING_"; check "writer $i writes to all DataNodes" $?; pkill -9 -f "put - /orphan-$i"; wait $w 2> /dev/null
+  (head -c 15000000 "$d/data"; while [ ! -e "$d/go-on" ]; do sleep 0.1; done) | java -Xmx256m -cp "$d/nn/conf:${HADOOP_PEER:-/tmp/hadoop-peer}/3.5.0/target/client/*" org.apache.hadoop.fs.FsShell -D dfs.replication=3 -put - "/orphan-$i" 2> /dev/null & w=$!
+  begun "/orphan-$i._COPYING_"; check "writer $i writes to all DataNodes" $?; pkill -9 -f "put - /orphan-$i"; touch "$d/go-on"; wait $w 2> /dev/null; rm "$d/go-on"
   "$H" run "$d/nn" org.apache.hadoop.hdfs.tools.DebugAdmin recoverLease -path "/orphan-$i._COPYING_" -retries 10 > "$d/err" 2>&1; rc=$?; check "recoverLease $i: $(tail -1 "$d/err")" $rc
   ours -cat "/orphan-$i._COPYING_" > "$d/orphan" 2> "$d/err"; check "reading recovered file $i" $?
   cmp -n "$(stat -c %s "$d/orphan")" "$d/orphan" "$d/data"; check "bytes of recovered file $i" $?

@@ -30,8 +30,7 @@ pub const CLIENTS: &[&str] = &[
 pub const SUITES: &[&str] = &["contract", "fscontext", "cli", "compat"];
 
 /// Tests of our own that need processes of other people: browser pages, syncs under strace, mixed clusters, DistCp, HBase's log.
-pub const OWN: &[&str] =
-    &["pages", "strace", "errors", "methods", "offline", "mixed", "distcp", "wal", "datadirs"];
+pub const OWN: &[&str] = &["pages", "strace", "errors", "methods", "offline", "mixed", "distcp", "wal", "datadirs"];
 /// Kinds of the NameNode and the three DataNodes of each mixed cluster.
 const MIXTURES: &[[&str; 4]] = &[
     ["surus", "java", "surus", "java"],

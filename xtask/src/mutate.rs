@@ -1,12 +1,16 @@
 //! `cargo xtask mutate-syncs`: turns each named sync call off in turn; a crash test must fail, or the call has its reason in
 //! `xtask/unmutated.tsv` (name, tab, reason).
 
-use crate::shell::{cargo, root, run};
-use anyhow::{Result, bail};
+use crate::shell::{cargo, output, root};
+use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
-/// Crates whose sync calls are tried, with the tests that must notice.
-const CRATES: &[&str] = &["surus-journal", "surus-datanode"];
+/// Where sync points lie, by the first part of their names, and whose tests must notice.
+const CRATES: &[(&str, &str)] = &[("journal.", "crates/journal"), ("datanode.", "crates/datanode")];
 const REASONS: &str = "xtask/unmutated.tsv";
 /// Read by `SyncPoint` in the crate `disk`: the named call does nothing.
 const FEATURE: &str = "surus-disk/mutate-syncs";
@@ -18,26 +22,62 @@ pub fn run_all() -> Result<()> {
         bail!("no sync points found under crates/");
     }
     let reasons = reasons()?;
-    for package in CRATES {
-        run(&mut cargo(&["test", "--package", package, "--features", FEATURE, "--no-run"]))?;
-    }
     let mut unnoticed = Vec::new();
-    for point in &points {
-        let noticed = CRATES.iter().any(|package| !crash_tests_pass(package, point));
-        let reason = reasons.get(point);
-        println!("{point}\t{}", if noticed { "noticed" } else { reason.map_or("NOT NOTICED", |r| r.as_str()) });
-        if !noticed && reason.is_none() {
-            unnoticed.push(point.clone());
+    for (prefix, folder) in CRATES {
+        let tests = test_binaries(folder)?;
+        if !pass(folder, &tests, "no such point")? {
+            bail!("the crash tests of {folder} fail with every sync in place");
+        }
+        for point in points.iter().filter(|p| p.starts_with(prefix)) {
+            let start = Instant::now();
+            let noticed = !pass(folder, &tests, point)?;
+            let reason = reasons.get(point).map_or("NOT NOTICED", String::as_str);
+            println!("{point}\t{}\t{:.1} s", if noticed { "noticed" } else { reason }, start.elapsed().as_secs_f64());
+            if !noticed && !reasons.contains_key(point) {
+                unnoticed.push(point.as_str());
+            }
+        }
+    }
+    for point in points.iter().filter(|p| !CRATES.iter().any(|(prefix, _)| p.starts_with(prefix))) {
+        println!("{point}\t{}", reasons.get(point).map_or("NO TEST AND NO REASON", String::as_str));
+        if !reasons.contains_key(point) {
+            unnoticed.push(point);
         }
     }
     if unnoticed.is_empty() { Ok(()) } else { bail!("no crash test notices the absence of: {}", unnoticed.join(", ")) }
 }
 
-fn crash_tests_pass(package: &str, point: &str) -> bool {
-    cargo(&["test", "--quiet", "--package", package, "--features", FEATURE, "crash"])
-        .env(SWITCH, point)
-        .output()
-        .is_ok_and(|o| o.status.success())
+/// The crate's test programs, with the switch built in.
+fn test_binaries(folder: &str) -> Result<Vec<PathBuf>> {
+    let manifest = root().join(folder).join("Cargo.toml");
+    let mut build =
+        cargo(&["test", "--tests", "--features", FEATURE, "--no-run", "--message-format", "json", "--manifest-path"]);
+    let text = output(build.arg(manifest).stderr(Stdio::inherit()))?;
+    let paths = text.split("\"executable\":\"").skip(1).filter_map(|rest| rest.split('"').next());
+    Ok(paths.map(PathBuf::from).collect())
+}
+
+/// Whether all crash tests pass without `point`. The first that fails ends the run.
+fn pass(folder: &str, tests: &[PathBuf], point: &str) -> Result<bool> {
+    for test in tests {
+        if !passes(&root().join(folder), test, point)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn passes(folder: &Path, test: &Path, point: &str) -> Result<bool> {
+    let mut command = Command::new(test);
+    command.arg("crash").current_dir(folder).env(SWITCH, point).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().with_context(|| format!("cannot start {}", test.display()))?;
+    let out = child.stdout.take().context("a pipe")?;
+    if BufReader::new(out).lines().map_while(Result::ok).any(|line| line.ends_with("... FAILED")) {
+        child.kill()?;
+        child.wait()?;
+        return Ok(false);
+    }
+    Ok(child.wait()?.success())
 }
 
 /// Every name in `SyncPoint("...")` of the crates' sources.

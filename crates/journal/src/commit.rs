@@ -170,11 +170,11 @@ impl Committer {
         Err(error.unwrap_or_else(|| JournalError::Stopped("all name directories failed".to_owned())))
     }
 
-    /// Gives the error back when no directory is left.
+    /// Gives the error back, with the directory's name, when no directory is left.
     fn drop_directory(&mut self, dir: &Path, error: JournalError) -> Option<JournalError> {
         self.storage.mark_failed(dir);
         if self.storage.live_dirs().next().is_none() {
-            return Some(error);
+            return Some(JournalError::Directory { dir: dir.to_path_buf(), error: Box::new(error) });
         }
         self.listener.directory_failed(dir, &error);
         None

@@ -11,6 +11,8 @@ use surus_types::TxId;
 pub enum JournalError {
     /// The disk refused. `doing` completes "while ...".
     Io { doing: &'static str, source: io::Error },
+    /// What went wrong with the last name directory.
+    Directory { dir: PathBuf, error: Box<JournalError> },
     /// Another NameNode, ours or Java's, uses the directory.
     Locked(String),
     /// None of the directories holds a file system.
@@ -72,6 +74,7 @@ impl fmt::Display for JournalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             JournalError::Io { doing, source } => write!(f, "while {doing}: {source}"),
+            JournalError::Directory { dir, error } => write!(f, "{}: {error}", dir.display()),
             JournalError::Locked(text) => write!(f, "{text}. Only one NameNode can use a name directory"),
             JournalError::NotFormatted(dir) => {
                 write!(f, "{} is not formatted. Format it with: surus namenode -format", dir.display())

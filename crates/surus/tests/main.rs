@@ -2,6 +2,7 @@
 
 mod command_line;
 mod daemons;
+mod full_disk;
 mod kill;
 mod launcher;
 mod server;

@@ -4,6 +4,7 @@ use crate::command_line::surus;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use surus_client::{ClientConfig, DfsClient, SafeModeAction};
 use surus_conf::{Configuration, keys};
@@ -14,6 +15,8 @@ const SAFE_MODE_MAX: Duration = Duration::from_secs(20);
 /// A running file system; killed when dropped.
 pub struct Server {
     child: Child,
+    /// What it wrote to stderr.
+    errors: Arc<Mutex<String>>,
     pub uri: String,
     pub web: String,
 }
@@ -33,7 +36,12 @@ pub fn start_command(dir: &Path) -> Command {
 impl Server {
     /// Starts and waits until it says that it serves.
     pub fn start(dir: &Path) -> Server {
-        let mut child = start_command(dir).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Server::start_with(start_command(dir))
+    }
+
+    /// The same with a command of one's own.
+    pub fn start_with(mut command: Command) -> Server {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut uri = String::new();
         let mut web = String::new();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -53,14 +61,17 @@ impl Server {
         }
         // Both pipes are read to their end, so that the process never waits for a full one.
         std::thread::spawn(move || lines.for_each(drop));
+        let seen = Arc::new(Mutex::new(String::new()));
+        let all = Arc::clone(&seen);
         std::thread::spawn(move || {
             for line in errors.by_ref().map_while(Result::ok) {
                 if line.contains(" ERROR ") || line.contains(" WARN ") || line.contains("panicked") {
                     eprintln!("surus: {line}");
                 }
+                *all.lock().unwrap() += &(line + "\n");
             }
         });
-        Server { child, uri, web }
+        Server { child, errors: seen, uri, web }
     }
 
     /// A client of this file system with few retries: a killed server is to be noticed at once.
@@ -88,6 +99,23 @@ impl Server {
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// What it wrote to stderr so far.
+    pub fn log(&self) -> String {
+        self.errors.lock().unwrap().clone()
+    }
+
+    /// Waits for the process to end by itself: its exit code, and what it wrote to stderr.
+    pub fn wait_for_end(&mut self, at_most: Duration) -> (Option<i32>, String) {
+        let deadline = Instant::now() + at_most;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return (status.code(), self.log());
+            }
+            assert!(Instant::now() < deadline, "it still runs after {at_most:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// SIGTERM; returns the exit code.
