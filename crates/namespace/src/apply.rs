@@ -179,6 +179,10 @@ impl Namespace {
         self.tree.lookup(path).ok_or_else(|| ApplyError::no_such_path(op, path))
     }
 
+    fn apply_directory(&self, op: &'static str, path: &str) -> Result<InodeHandle, ApplyError> {
+        self.tree.lookup_directory(path).ok_or_else(|| ApplyError::no_such_path(op, path))
+    }
+
     /// The parent directory and the name of a path of an operation; the path itself need not exist.
     ///
     /// # Errors
@@ -192,7 +196,7 @@ impl Namespace {
         if !is_name(name.as_bytes()) {
             return Err(ApplyError::tree(op, path, TreeError::BadName));
         }
-        let parent = if parent.is_empty() { InodeHandle::ROOT } else { self.apply_lookup(op, parent)? };
+        let parent = if parent.is_empty() { InodeHandle::ROOT } else { self.apply_directory(op, parent)? };
         Ok((parent, name.as_bytes()))
     }
 }

@@ -185,7 +185,11 @@ impl Namespace {
 
     fn walk(&self, env: &Env<'_>, path: &str, op: DirOp) -> Result<Walk, HdfsError> {
         let checked = self.is_checked(env);
-        self.walk_with(path, |handle, snapshot, end| {
+        let may_pass = |handle| self.check_view_access(env, self.tree.inode(handle), FsAction::EXECUTE).is_ok();
+        if let Some(walk) = self.walk_from_memory(path, checked.then_some(may_pass)) {
+            return Ok(walk);
+        }
+        let walk = self.walk_with(path, |handle, snapshot, end| {
             let view = self.tree.inode(handle);
             match view.kind() {
                 InodeKind::Directory if checked => {
@@ -201,6 +205,36 @@ impl Namespace {
                     Err(HdfsError::new(ExceptionClass::UnresolvedPath, format!("Unresolved path {}", &path[..end])))
                 }
             }
+        })?;
+        if walk.missing <= 1
+            && !walk.is_snapshot
+            && let Some((parent, _)) = path.rsplit_once('/').filter(|(parent, name)| !parent.is_empty() && !name.is_empty())
+        {
+            self.tree.remember(parent, walk.ancestor);
+        }
+        Ok(walk)
+    }
+
+    /// The walk where the parent of `path` is remembered and the caller may pass through all above it; who may not is told
+    /// by the walk down, which meets the topmost directory first.
+    fn walk_from_memory(&self, path: &str, may_pass: Option<impl Fn(InodeHandle) -> bool>) -> Option<Walk> {
+        let (parent, name) = path.rsplit_once('/').filter(|(parent, name)| !parent.is_empty() && *name != ".snapshot")?;
+        let directory = self.tree.remembered(parent)?;
+        let mut at = Some(directory);
+        while let (Some(handle), Some(may_pass)) = (at, &may_pass) {
+            if !may_pass(handle) {
+                return None;
+            }
+            at = self.tree.inode(handle).parent();
+        }
+        let last = self.tree.child(directory, name.as_bytes());
+        Some(Walk {
+            last,
+            ancestor: directory,
+            missing: usize::from(last.is_none()),
+            is_snapshot: false,
+            snapshot: CURRENT,
+            dot_snapshot: None,
         })
     }
 

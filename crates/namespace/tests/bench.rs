@@ -134,6 +134,24 @@ fn bench_directories_and_reads() {
     assert_eq!(h.namespace.num_inodes(), n + n / 10 + 9);
 }
 
+/// The shape of Hadoop's NNThroughputBenchmark: two directories in each, down to a few entries at the bottom.
+#[test]
+fn bench_deep_paths() {
+    let n = count();
+    let mut h = Harness::new(Namespace::new(NamespaceConfig::default()));
+    let deep = |i: u64| {
+        let bits = scattered(i, n) / 4;
+        let above: String = (0..13).map(|bit| format!("/ThroughputBenchDir{}", bits >> bit & 1)).collect();
+        format!("/bench/mkdirs{above}/ThroughputBench{i}")
+    };
+    measure("mkdirs, 15 deep, parents as needed", n, || (0..n).for_each(|i| mkdirs(&mut h, &deep(i))));
+    let (env, mut found) = (h.env(), 0);
+    measure("getFileInfo, 15 deep", n, || {
+        (0..n).for_each(|i| found += h.namespace.get_file_info(&env, &deep(i), |s| u64::from(s.is_some())).unwrap());
+    });
+    assert_eq!(found, n);
+}
+
 #[test]
 fn bench_bytes_per_file() {
     let n = count();

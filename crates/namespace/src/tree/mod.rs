@@ -6,6 +6,7 @@ mod children;
 mod features;
 mod files;
 mod handles;
+mod hints;
 mod id_index;
 mod inode;
 mod intern;
@@ -34,6 +35,7 @@ use arena::Names;
 use children::{NO_NODE, NameOf};
 use core::fmt;
 use features::FeatureIndex;
+use hints::PathHints;
 use id_index::IdIndex;
 use inode::{InodeRecord, NO_PARENT};
 use intern::Interned;
@@ -94,6 +96,7 @@ pub struct Tree {
     feature_index: FeatureIndex,
     snapshot_index: SnapshotIndex,
     quotas: QuotaIndex,
+    hints: PathHints,
     /// What was interned last: the next inode is usually alike.
     last_permission: Option<(PermissionStatus, u32)>,
     last_layout: Option<(FileLayout, u32)>,
@@ -117,6 +120,7 @@ impl Tree {
             feature_index: FeatureIndex::default(),
             snapshot_index: SnapshotIndex::default(),
             quotas: QuotaIndex::default(),
+            hints: PathHints::default(),
             last_permission: None,
             last_layout: None,
         };
@@ -430,6 +434,9 @@ impl Tree {
             None => self.tables.inodes.push(record),
         };
         self.by_id.insert(new.id.0, at, &self.tables.inodes);
+        if kind == InodeKind::Directory {
+            self.hints.fit(payload as usize + 1);
+        }
         InodeHandle(at)
     }
 
