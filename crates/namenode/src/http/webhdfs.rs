@@ -34,11 +34,6 @@ const COOKIE_LIFE_MS: i64 = 36_000_000;
 /// Nobody reads the cookie back: with simple authentication the name in the query counts. It only has the right look.
 const COOKIE_SIGNATURE: &str = "c3VydXMgcmVhZHMgbm8gY29va2llcyBoZXJlLiAgICA=";
 
-/// A directory with more entries left after its first page is streamed.
-const STREAMED_ENTRIES: u32 = 20_000;
-/// Pages that wait for a slow client.
-const STREAMED_PAGES: usize = 4;
-
 /// What a request comes to.
 enum Answer {
     /// A JSON body.
@@ -299,44 +294,43 @@ fn located(
     Ok(Answer::Json(out))
 }
 
-/// The whole of a directory, page by page: between pages the namespace is unlocked. A large directory's pages leave as
-/// they are made, from a thread of their own.
+/// The whole of a directory, page by page: between pages the namespace is unlocked. What is more than one page leaves as
+/// it is made, so that the client reads one page while the next is formatted and memory stays bounded.
 fn list_all(core: &Core, call: &Call<'_>, src: &str) -> Result<Answer, HdfsError> {
     let mut page = Vec::new();
     Listing::Whole.start(&mut page);
-    let (mut remaining, mut last) = list_page(core, call, src, &[], Listing::Whole, true, &mut page)?;
-    if remaining > STREAMED_ENTRIES {
-        return Ok(Answer::Stream(list_streamed(core, call, src, page, last)));
-    }
-    while remaining > 0 {
-        (remaining, last) = list_page(core, call, src, &last, Listing::Whole, false, &mut page)?;
+    let (remaining, last) = list_page(core, call, src, &[], Listing::Whole, true, &mut page)?;
+    if remaining > 0 {
+        return Ok(Answer::Stream(more_pages(core, call, src, page, last)));
     }
     Listing::Whole.end(&mut page, 0);
     Ok(Answer::Json(page))
 }
 
-/// Pages from `last` on, behind the one given. An error in between can only break the connection off.
-fn list_streamed(core: &Core, call: &Call<'_>, src: &str, first: Vec<u8>, mut last: Vec<u8>) -> HttpBody {
-    let (sender, body) = HttpBody::stream(STREAMED_PAGES, None);
+/// `first`, and the pages from `last` on. An error in between can only break the connection off.
+fn more_pages(core: &Core, call: &Call<'_>, src: &str, first: Vec<u8>, mut last: Vec<u8>) -> HttpBody {
     let (me, caller, src) = (core.me.clone(), call.caller.clone(), src.to_owned());
-    core.runtime.spawn_blocking(move || {
-        let Some(core) = me.upgrade() else { return };
-        let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true };
-        let (mut page, mut remaining) = (first, 1);
-        while remaining > 0 {
-            if sender.send_blocking(std::mem::take(&mut page).into()).is_err() {
-                return;
-            }
-            match list_page(&core, &call, &src, &last, Listing::Whole, false, &mut page) {
-                Ok(end) => (remaining, last) = end,
-                Err(error) => return sender.fail(std::io::Error::other(error.message)),
-            }
+    let page_bytes = first.len();
+    let (mut first, mut remaining) = (Some(first), 1);
+    HttpBody::Pulled(Box::new(move || {
+        if let Some(first) = first.take() {
+            return Some(Ok(first.into()));
         }
-        Listing::Whole.end(&mut page, 0);
-        // The client may be gone.
-        let _ = sender.send_blocking(page.into());
-    });
-    body
+        if remaining == 0 {
+            return None;
+        }
+        let Some(core) = me.upgrade() else { return Some(Err(std::io::ErrorKind::BrokenPipe.into())) };
+        let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true };
+        let mut page = Vec::with_capacity(page_bytes + page_bytes / 8);
+        match list_page(&core, &call, &src, &last, Listing::Whole, false, &mut page) {
+            Ok(end) => (remaining, last) = end,
+            Err(error) => return Some(Err(std::io::Error::other(error.message))),
+        }
+        if remaining == 0 {
+            Listing::Whole.end(&mut page, 0);
+        }
+        Some(Ok(page.into()))
+    }))
 }
 
 /// One page; returns what remains and the last name.

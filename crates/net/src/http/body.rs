@@ -15,7 +15,12 @@ pub enum HttpBody {
     Full(Option<Bytes>),
     /// Pieces that a thread or task sends. With a length the answer has a Content-Length, else it is chunked.
     Stream { pieces: mpsc::Receiver<io::Result<Bytes>>, left: Option<u64> },
+    /// Pieces made one by one as the socket takes them, on the connection's task: making one must be quick. Chunked.
+    Pulled(Pull),
 }
+
+/// Makes the next piece of a body; `None` at its end. An error breaks the connection off.
+pub type Pull = Box<dyn FnMut() -> Option<io::Result<Bytes>> + Send>;
 
 impl HttpBody {
     pub fn empty() -> Self {
@@ -67,6 +72,7 @@ impl Body for HttpBody {
                 }
                 Some(piece.map(Frame::data))
             }),
+            HttpBody::Pulled(next) => Poll::Ready(next().map(|piece| piece.map(Frame::data))),
         }
     }
 
@@ -78,7 +84,7 @@ impl Body for HttpBody {
         match self {
             HttpBody::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             HttpBody::Stream { left: Some(left), .. } => SizeHint::with_exact(*left),
-            HttpBody::Stream { left: None, .. } => SizeHint::default(),
+            HttpBody::Stream { left: None, .. } | HttpBody::Pulled(_) => SizeHint::default(),
         }
     }
 }
