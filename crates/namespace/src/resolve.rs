@@ -208,7 +208,8 @@ impl Namespace {
         })?;
         if walk.missing <= 1
             && !walk.is_snapshot
-            && let Some((parent, _)) = path.rsplit_once('/').filter(|(parent, name)| !parent.is_empty() && !name.is_empty())
+            && let Some((parent, _)) =
+                path.rsplit_once('/').filter(|(parent, name)| !parent.is_empty() && !name.is_empty())
         {
             self.tree.remember(parent, walk.ancestor);
         }
@@ -218,7 +219,8 @@ impl Namespace {
     /// The walk where the parent of `path` is remembered and the caller may pass through all above it; who may not is told
     /// by the walk down, which meets the topmost directory first.
     fn walk_from_memory(&self, path: &str, may_pass: Option<impl Fn(InodeHandle) -> bool>) -> Option<Walk> {
-        let (parent, name) = path.rsplit_once('/').filter(|(parent, name)| !parent.is_empty() && *name != ".snapshot")?;
+        let (parent, name) =
+            path.rsplit_once('/').filter(|(parent, name)| !parent.is_empty() && *name != ".snapshot")?;
         let directory = self.tree.remembered(parent)?;
         let mut at = Some(directory);
         while let (Some(handle), Some(may_pass)) = (at, &may_pass) {

@@ -9,7 +9,9 @@ use surus_wire::datatransfer::op::{delimited, put_message};
 const BUFFER_BYTES: usize = 8 << 10;
 /// Room while a block streams in: several packets with one read, as many as the writer is fast.
 pub const STREAM_BUFFER_BYTES: usize = 128 << 10;
-const STREAM_BUFFER_BYTES_MAX: usize = 512 << 10;
+/// Four packets of 64 KiB with their checksums. A larger buffer leaves the core's own cache before it is written to the
+/// page cache: the same bytes then cost a third more CPU (docs/benchmarks.md).
+const STREAM_BUFFER_BYTES_MAX: usize = 272 << 10;
 
 /// Bytes read from a socket and not yet used.
 pub struct Input {
@@ -53,7 +55,7 @@ impl Input {
     /// Makes more room for a peer whose bytes fill the buffer.
     pub fn grow_when_full(&mut self) {
         if self.end == self.buffer.len() && self.buffer.len() < STREAM_BUFFER_BYTES_MAX {
-            self.buffer.resize(self.buffer.len() * 2, 0);
+            self.buffer.resize((self.buffer.len() * 2).min(STREAM_BUFFER_BYTES_MAX), 0);
         }
     }
 

@@ -128,7 +128,9 @@ mod tests {
         assert_eq!(tree.remembered("/a/b"), Some(b));
         // What a path ends with is not what it is.
         assert_eq!(tree.remembered("/x/a/b"), None);
-        assert!(!tree.is_directory_at(b, b"/x/a/b") && !tree.is_directory_at(b, b"a/b") && !tree.is_directory_at(b, b"/b"));
+        assert!(
+            !tree.is_directory_at(b, b"/x/a/b") && !tree.is_directory_at(b, b"a/b") && !tree.is_directory_at(b, b"/b")
+        );
         // Renamed, above and itself.
         tree.detach(a);
         assert_eq!(tree.remembered("/a/b"), None);
