@@ -16,9 +16,12 @@ viewer() { "$H" run "$d" "org.apache.hadoop.hdfs.tools.$1" "${@:2}" > "$d/err" 2
 load() { # some of every operation, but no truncate inside a block: Java's viewer cannot read its own XML of that back
   fs -mkdir -p "/$1/a/b" "/$1/grinning 😀 face" && fs -put "$d/random" "/$1/a/data" && fs -appendToFile "$d/random" "/$1/a/data" && fs -touchz "/$1/empty" \
     && fs -mv "/$1/a/data" "/$1/moved" && fs -cp "/$1/moved" "/$1/copied" && fs -chmod 640 "/$1/copied" && fs -chown alice:staff "/$1/copied" \
+    && fs -setfacl -m user:bob:r-x,group:staff:rwx,default:user:eve:rwx "/$1" && fs -mkdir "/$1/inherits" && fs -touchz "/$1/inherits/file" \
+    && fs -setfacl -x user:bob "/$1" && fs -setfattr -n user.x -v 0x00ff "/$1/copied" && fs -setfattr -n trusted.empty "/$1/copied" \
+    && fs -setfattr -n user.gone -v 1 "/$1" && fs -setfattr -x user.gone "/$1" && fs -setfattr -n user.é -v 0sYWI= "/$1" \
     && fs -setrep 2 "/$1/copied" && fs -rm -r -skipTrash "/$1/a" && fs -truncate 0 "/$1/moved" && fs -touch "/$1/empty"
 }
-state() { fs -ls -R / > "$d/$1.ls" 2>&1; for f in $(fs -ls -R -C / | grep -v '^d' | grep -E '/(moved|copied)$'); do echo "$f $(fs -cat "$f" | md5sum)"; done > "$d/$1.sums"; }
+state() { { fs -ls -R /; fs -getfacl -R /; fs -getfattr -R -d -e hex /; } > "$d/$1.ls" 2>&1; for f in $(fs -ls -R -C / | grep -v '^d' | grep -E '/(moved|copied)$'); do echo "$f $(fs -cat "$f" | md5sum)"; done > "$d/$1.sums"; }
 same() { cmp -s "$d/$1.ls" "$d/$2.ls" && cmp -s "$d/$1.sums" "$d/$2.sums" || { diff "$d/$1.ls" "$d/$2.ls" | head -5; return 1; }; }
 head -c 3000000 /dev/urandom > "$d/random"
 "$H" conf "$d" "$port"
