@@ -88,10 +88,45 @@ impl DfsClient {
         Ok(answer.result)
     }
 
+    pub fn finalize_upgrade(&self) -> Result<()> {
+        let _: proto::FinalizeUpgradeResponseProto =
+            self.call("finalizeUpgrade", Idempotent, &proto::FinalizeUpgradeRequestProto {})?;
+        Ok(())
+    }
+
+    /// None: no rolling upgrade is going on.
+    pub fn rolling_upgrade(&self, action: RollingUpgradeAction) -> Result<Option<RollingUpgradeInfo>> {
+        let request = proto::RollingUpgradeRequestProto { action: action as i32 };
+        let answer: proto::RollingUpgradeResponseProto = self.call("rollingUpgrade", Idempotent, &request)?;
+        Ok(answer.rolling_upgrade_info.map(|info| RollingUpgradeInfo {
+            block_pool_id: info.status.block_pool_id,
+            start_time: info.start_time,
+            finalize_time: info.finalize_time,
+            created_rollback_images: info.created_rollback_images,
+        }))
+    }
+
     /// Whether no upgrade is under way.
     pub fn upgrade_status(&self) -> Result<bool> {
         let answer: proto::UpgradeStatusResponseProto =
             self.call("upgradeStatus", Idempotent, &proto::UpgradeStatusRequestProto {})?;
         Ok(answer.upgrade_finalized)
     }
+}
+
+/// What `rolling_upgrade` is to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RollingUpgradeAction {
+    Query = 1,
+    Start = 2,
+    Finalize = 3,
+}
+
+/// A rolling upgrade. Times are milliseconds since 1970; 0: not yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RollingUpgradeInfo {
+    pub block_pool_id: String,
+    pub start_time: u64,
+    pub finalize_time: u64,
+    pub created_rollback_images: bool,
 }

@@ -33,7 +33,7 @@ mod status;
 mod user;
 mod write;
 
-pub use admin::{DatanodeReportType, SafeModeAction};
+pub use admin::{DatanodeReportType, RollingUpgradeAction, RollingUpgradeInfo, SafeModeAction};
 pub use attributes::{AclChange, AclEntry, AclScope, AclStatus, AclType, XAttr, XAttrNamespace};
 pub use checksum::FileChecksum;
 pub use client::{DfsClient, ServerDefaults};

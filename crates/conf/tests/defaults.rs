@@ -8,6 +8,8 @@ const NOT_LISTED: &[(&str, &str)] = &[
     ("dfs.datanode.synconclose", "false"),
     ("dfs.image.parallel.target.sections", "12"),
     ("dfs.image.parallel.inode.threshold", "1000000"),
+    // Ours.
+    ("surus.namenode.layout.version", "-67"),
 ];
 
 #[test]

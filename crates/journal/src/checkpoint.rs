@@ -28,11 +28,25 @@ impl Storage {
     /// # Errors
     /// When no directory took the image. None is dropped then: edits may still go where an image did not fit.
     pub fn save_namespace(&self, image: &FrozenImage, txid: TxId) -> Result<Saved, JournalError> {
+        self.save_as(SavedAs::Image, image, txid)
+    }
+
+    /// As `save_namespace`, under the name of a rollback image: what a rolling upgrade can go back to.
+    ///
+    /// # Errors
+    /// As `save_namespace`.
+    pub fn save_rollback_image(&self, image: &FrozenImage, txid: TxId) -> Result<Saved, JournalError> {
+        self.save_as(SavedAs::Rollback, image, txid)
+    }
+
+    fn save_as(&self, kind: SavedAs, image: &FrozenImage, txid: TxId) -> Result<Saved, JournalError> {
         let carried = self.carried.lock().clone();
         let dirs: Vec<PathBuf> = self.live_dirs().map(Path::to_path_buf).collect();
         let mut saved = Saved::default();
         for dir in &dirs {
-            if let Err(error) = save_image(&*self.disk, dir, image, txid, &self.info, &carried, self.image_options) {
+            if let Err(error) =
+                save_image(&*self.disk, dir, kind, image, txid, &self.info, &carried, self.image_options)
+            {
                 // A partial file would only take up room that is short.
                 self.disk.remove_file(&FileName::ImageCheckpoint(txid).path(dir)).ok();
                 saved.failed.push((dir.clone(), error));
@@ -81,11 +95,17 @@ impl Storage {
         images.sort();
         let keep_from = images.len().saturating_sub(self.retention.images.max(1));
         let Some(oldest) = images.get(keep_from).copied() else { return Ok(()) };
-        let mut edits_from = TxId((oldest.0 + 1).saturating_sub(self.retention.extra_edits));
+        // A rolling upgrade goes back to its image and the edits behind it.
+        let rollback = files.iter().filter_map(|name| match name {
+            FileName::ImageRollback(txid) => Some(*txid),
+            _ => None,
+        });
+        let needed_from = rollback.min().map_or(oldest, |rollback| oldest.min(rollback));
+        let mut edits_from = TxId((needed_from.0 + 1).saturating_sub(self.retention.extra_edits));
         let mut extra: Vec<TxId> = files
             .iter()
             .filter_map(|name| match name {
-                FileName::Finalized { first, last } if *last <= oldest && *last >= edits_from => Some(*first),
+                FileName::Finalized { first, last } if *last <= needed_from && *last >= edits_from => Some(*first),
                 _ => None,
             })
             .collect();
@@ -97,7 +117,7 @@ impl Storage {
             let is_old = match name {
                 FileName::Image(txid) | FileName::ImageMd5(txid) => txid < oldest,
                 FileName::Finalized { last, .. } => last < edits_from,
-                FileName::ImageCheckpoint(_) | FileName::InProgress(_) => false,
+                _ => false,
             };
             if is_old {
                 self.disk.remove_file(&name.path(dir)).map_err(JournalError::io("purging old checkpoints"))?;
@@ -107,10 +127,34 @@ impl Storage {
     }
 }
 
+/// Under which name an image is saved.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SavedAs {
+    Image,
+    Rollback,
+}
+
+impl SavedAs {
+    /// The image and its MD5 file.
+    fn names(self, txid: TxId) -> (FileName, FileName) {
+        match self {
+            SavedAs::Image => (FileName::Image(txid), FileName::ImageMd5(txid)),
+            SavedAs::Rollback => (FileName::ImageRollback(txid), FileName::ImageRollbackMd5(txid)),
+        }
+    }
+}
+
+/// The line of an MD5 file.
+pub(crate) fn md5_line(digest: &str, image: FileName) -> String {
+    format!("{digest} *{image}\n")
+}
+
 /// Writes the image and its MD5 under their final names. A crash leaves all of it or nothing that start-up takes.
+#[expect(clippy::too_many_arguments)]
 pub(crate) fn save_image(
     disk: &dyn Disk,
     dir: &Path,
+    kind: SavedAs,
     image: &FrozenImage,
     txid: TxId,
     info: &StorageInfo,
@@ -118,14 +162,15 @@ pub(crate) fn save_image(
     options: ImageOptions,
 ) -> Result<(), JournalError> {
     let save = || {
-        let (temporary, path) = (FileName::ImageCheckpoint(txid).path(dir), FileName::Image(txid).path(dir));
+        let (name, md5_name) = kind.names(txid);
+        let (temporary, path) = (FileName::ImageCheckpoint(txid).path(dir), name.path(dir));
         let file = disk.open(&temporary, OpenMode::Create)?;
         let digest = write_image(&*file, image, txid, info, carried, options)?;
         file.sync_data(SyncPoint("journal.image"))?;
-        let md5_path = FileName::ImageMd5(txid).path(dir);
+        let md5_path = md5_name.path(dir);
         let md5_temporary = md5_path.with_extension("md5.tmp");
         let md5_file = disk.open(&md5_temporary, OpenMode::Create)?;
-        md5_file.write_all_at(format!("{} *{}\n", hex(&digest), FileName::Image(txid)).as_bytes(), 0)?;
+        md5_file.write_all_at(md5_line(&hex(&digest), name).as_bytes(), 0)?;
         md5_file.sync_data(SyncPoint("journal.image_md5"))?;
         disk.rename(&md5_temporary, &md5_path)?;
         disk.rename(&temporary, &path)?;

@@ -20,6 +20,8 @@ pub trait CommitListener: Send {
     fn durable(&mut self, txid: TxId);
     /// A name directory failed and is no longer written; others remain.
     fn directory_failed(&mut self, dir: &Path, error: &JournalError);
+    /// A directory that had failed is written again.
+    fn directory_restored(&mut self, _dir: &Path) {}
     /// No directory is left. Nothing will become durable any more: the NameNode must stop.
     fn failed(&mut self, error: &JournalError);
 }
@@ -103,6 +105,9 @@ impl Committer {
 
     fn roll(&mut self, last: TxId) -> Result<(), JournalError> {
         self.finalize(last)?;
+        for dir in self.storage.restore_failed() {
+            self.listener.directory_restored(&dir);
+        }
         self.open_segment(TxId(last.0 + 1))
     }
 

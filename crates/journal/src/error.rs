@@ -31,6 +31,12 @@ pub enum JournalError {
     Image { file: PathBuf, section: String, offset: u64, problem: String },
     /// An operation of the log does not fit the state before it.
     Replay { file: PathBuf, offset: u64, txid: TxId, problem: String },
+    /// A former upgrade is neither finalized nor rolled back.
+    UpgradeExists,
+    /// There is nothing to roll back to.
+    NoPrevious,
+    /// No rolling upgrade was prepared, or it is finalized.
+    NoRollbackImage,
     /// All name directories failed, or the log was closed.
     Stopped(String),
 }
@@ -108,6 +114,16 @@ impl fmt::Display for JournalError {
                 f,
                 "{}: transaction {txid} at offset {offset} does not fit the state before it: {problem}",
                 file.display()
+            ),
+            JournalError::UpgradeExists => {
+                write!(f, "previous fs state should not exist during upgrade. Finalize or rollback first")
+            }
+            JournalError::NoPrevious => {
+                write!(f, "Cannot rollback. None of the storage directories contain previous fs state")
+            }
+            JournalError::NoRollbackImage => write!(
+                f,
+                "there is no rollback image (fsimage_rollback): no rolling upgrade was prepared, or it is finalized"
             ),
             JournalError::Stopped(why) => write!(f, "the edit log has stopped: {why}"),
         }

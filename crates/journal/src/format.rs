@@ -1,11 +1,11 @@
 //! Makes name directories of a new file system.
 
-use crate::checkpoint::save_image;
+use crate::checkpoint::{SavedAs, save_image};
 use crate::error::JournalError;
 use crate::image::{Carried, ImageOptions};
 use crate::names::CURRENT;
 use crate::segment::write_seen_txid;
-use crate::storage::{check_empty, lock, write_version};
+use crate::storage::{Storage, check_empty, lock, write_version};
 use crate::version::StorageInfo;
 use std::io;
 use std::path::PathBuf;
@@ -33,9 +33,38 @@ pub fn format(
         let made = disk.create_dir_all_durably(&dir.join(CURRENT), SyncPoint("journal.format_dir"));
         made.map_err(JournalError::io("making a name directory"))?;
         let _lock = lock(disk, dir, lock_content)?;
-        save_image(disk, dir, image, TxId(0), info, &Carried::default(), ImageOptions::default())?;
+        save_image(disk, dir, SavedAs::Image, image, TxId(0), info, &Carried::default(), ImageOptions::default())?;
         write_seen_txid(disk, dir, TxId(0))?;
         write_version(disk, dir, info, now_ms)?;
+    }
+    Ok(())
+}
+
+/// Makes name directories of the file system that `from` holds, with one image of the state as of `txid`. The directories are
+/// absent or empty.
+///
+/// # Errors
+/// `NotEmpty`, `Locked`, or the disk's.
+pub fn import(
+    disk: &dyn Disk,
+    dirs: &[PathBuf],
+    from: &Storage,
+    image: &FrozenImage,
+    txid: TxId,
+    now_ms: i64,
+    lock_content: &str,
+) -> Result<(), JournalError> {
+    for dir in dirs {
+        check_empty(disk, dir)?;
+    }
+    let carried = from.carried.lock().clone();
+    for dir in dirs {
+        let made = disk.create_dir_all_durably(&dir.join(CURRENT), SyncPoint("journal.import_dir"));
+        made.map_err(JournalError::io("making a name directory"))?;
+        let _lock = lock(disk, dir, lock_content)?;
+        save_image(disk, dir, SavedAs::Image, image, txid, &from.info, &carried, from.image_options)?;
+        write_seen_txid(disk, dir, txid)?;
+        write_version(disk, dir, &from.info, now_ms)?;
     }
     Ok(())
 }

@@ -15,6 +15,10 @@ pub enum FileName {
     Image(TxId),
     /// `fsimage_N.md5`
     ImageMd5(TxId),
+    /// `fsimage_rollback_N`: the state at which a rolling upgrade began.
+    ImageRollback(TxId),
+    /// `fsimage_rollback_N.md5`
+    ImageRollbackMd5(TxId),
     /// `fsimage.ckpt_N`: being written, or left by a crash.
     ImageCheckpoint(TxId),
     /// `edits_A-B`
@@ -40,6 +44,12 @@ impl FileName {
         if let Some(rest) = name.strip_prefix("fsimage.ckpt_") {
             return number(rest).map(FileName::ImageCheckpoint);
         }
+        if let Some(rest) = name.strip_prefix("fsimage_rollback_") {
+            return match rest.strip_suffix(".md5") {
+                Some(rest) => number(rest).map(FileName::ImageRollbackMd5),
+                None => number(rest).map(FileName::ImageRollback),
+            };
+        }
         let rest = name.strip_prefix("fsimage_")?;
         match rest.strip_suffix(".md5") {
             Some(rest) => number(rest).map(FileName::ImageMd5),
@@ -58,6 +68,8 @@ impl std::fmt::Display for FileName {
         match self {
             FileName::Image(txid) => write!(f, "fsimage_{:019}", txid.0),
             FileName::ImageMd5(txid) => write!(f, "fsimage_{:019}.md5", txid.0),
+            FileName::ImageRollback(txid) => write!(f, "fsimage_rollback_{:019}", txid.0),
+            FileName::ImageRollbackMd5(txid) => write!(f, "fsimage_rollback_{:019}.md5", txid.0),
             FileName::ImageCheckpoint(txid) => write!(f, "fsimage.ckpt_{:019}", txid.0),
             FileName::Finalized { first, last } => write!(f, "edits_{:019}-{:019}", first.0, last.0),
             FileName::InProgress(first) => write!(f, "edits_inprogress_{:019}", first.0),
@@ -75,6 +87,8 @@ mod tests {
             "fsimage_0000000000000002387",
             "fsimage_0000000000000002387.md5",
             "fsimage.ckpt_0000000000000002387",
+            "fsimage_rollback_0000000000000002387",
+            "fsimage_rollback_0000000000000002387.md5",
             "edits_0000000000000000001-0000000000000001155",
             "edits_inprogress_0000000000000002917",
         ] {

@@ -69,13 +69,15 @@ impl Storage {
         if first >= damage.txid || damage.offset <= HEADER_BYTES as u64 {
             self.disk.remove_file(&damage.file).map_err(failed())?;
         } else {
-            let file = self.disk.open(&damage.file, OpenMode::ReadWrite).map_err(failed())?;
+            // In progress first: a finalised segment that ends before its name says would be damage, too.
+            let path = parent.join(FileName::InProgress(first).to_string());
+            if path != damage.file {
+                self.disk.rename(&damage.file, &path).map_err(failed())?;
+                self.disk.sync_dir(parent, SyncPoint("journal.recover_rename")).map_err(failed())?;
+            }
+            let file = self.disk.open(&path, OpenMode::ReadWrite).map_err(failed())?;
             file.set_len(damage.offset).map_err(failed())?;
             file.sync_all(SyncPoint("journal.recover_cut")).map_err(failed())?;
-            let to = parent.join(FileName::InProgress(first).to_string());
-            if to != damage.file {
-                self.disk.rename(&damage.file, &to).map_err(failed())?;
-            }
         }
         self.disk.sync_dir(parent, SyncPoint("journal.recover_dir")).map_err(failed())
     }

@@ -173,7 +173,7 @@ impl Storage {
     }
 }
 
-fn parse_md5(text: &str) -> Option<[u8; 16]> {
+pub(crate) fn parse_md5(text: &str) -> Option<[u8; 16]> {
     let digits = text.get(..32).filter(|digits| digits.is_ascii())?;
     let mut md5 = [0; 16];
     for (byte, pair) in md5.iter_mut().zip(digits.as_bytes().chunks(2)) {

@@ -3,6 +3,7 @@
 use crate::error::JournalError;
 use crate::image::{Carried, ImageOptions};
 use crate::names::{CURRENT, FileName, IN_USE_LOCK, SEEN_TXID, VERSION};
+use crate::upgrade;
 use crate::version::StorageInfo;
 use parking_lot::Mutex;
 use std::io;
@@ -23,6 +24,8 @@ pub struct Storage {
     pub(crate) retention: Retention,
     pub(crate) image_options: ImageOptions,
     pub(crate) carried: Mutex<Carried>,
+    restore: AtomicBool,
+    notices: Vec<String>,
     _locks: Vec<Box<dyn LockGuard>>,
 }
 
@@ -30,7 +33,7 @@ struct NameDir {
     path: PathBuf,
     is_failed: AtomicBool,
     /// It held nothing when it was opened: it gets its image with the next checkpoint.
-    is_new: bool,
+    is_new: AtomicBool,
 }
 
 /// What a checkpoint leaves behind.
@@ -63,9 +66,16 @@ impl Storage {
         retention: Retention,
     ) -> Result<Storage, JournalError> {
         let mut formatted: Vec<(&PathBuf, StorageInfo)> = Vec::new();
-        let mut fresh = Vec::new();
+        let (mut fresh, mut locked, mut locks, mut notices) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for dir in dirs {
-            match read_version(&*disk, dir)? {
+            let mut info = None;
+            if holds_state(&*disk, dir)? {
+                locked.push(dir);
+                locks.push(lock(&*disk, dir, lock_content)?);
+                notices.extend(upgrade::recover(&*disk, dir)?);
+                info = read_version(&*disk, dir, CURRENT)?;
+            }
+            match info {
                 Some(info) => formatted.push((dir, info)),
                 None => {
                     check_empty(&*disk, dir)?;
@@ -73,30 +83,28 @@ impl Storage {
                 }
             }
         }
-        let Some((first_dir, info)) = formatted.first().cloned() else {
-            let dir = dirs.first().cloned().unwrap_or_default();
-            return Err(JournalError::NotFormatted(dir));
-        };
-        for (dir, other) in &formatted {
-            if *other != info {
-                let problem = format!("it contradicts {}", first_dir.join(CURRENT).join(VERSION).display());
-                return Err(JournalError::Version { file: dir.join(CURRENT).join(VERSION), problem });
-            }
+        if formatted.is_empty() {
+            return Err(JournalError::NotFormatted(dirs.first().cloned().unwrap_or_default()));
         }
-        let mut locks = Vec::new();
-        for dir in dirs {
-            if fresh.contains(&dir) {
-                disk.create_dir_all(&dir.join(CURRENT)).map_err(JournalError::io("making a name directory"))?;
-            }
-            locks.push(lock(&*disk, dir, lock_content)?);
-        }
+        let (info, lagging) = agree(&*disk, &formatted)?;
         for dir in &fresh {
+            disk.create_dir_all(&dir.join(CURRENT)).map_err(JournalError::io("making a name directory"))?;
+            if !locked.contains(dir) {
+                locks.push(lock(&*disk, dir, lock_content)?);
+            }
             write_version(&*disk, dir, &info, 0)?;
         }
+        for dir in &lagging {
+            notices.push(format!("{}: an upgrade that the other directories have is made up for", dir.display()));
+            upgrade::set_aside(&*disk, dir)?;
+            write_version(&*disk, dir, &info, 0)?;
+            upgrade::keep_aside(&*disk, dir)?;
+        }
+        fresh.extend(&lagging);
         let dirs = dirs.iter().map(|path| NameDir {
             path: path.clone(),
             is_failed: AtomicBool::new(false),
-            is_new: fresh.contains(&path),
+            is_new: AtomicBool::new(fresh.contains(&path)),
         });
         let dirs = dirs.collect();
         Ok(Storage {
@@ -106,6 +114,8 @@ impl Storage {
             retention,
             image_options: ImageOptions::default(),
             carried: Mutex::default(),
+            restore: AtomicBool::new(false),
+            notices,
             _locks: locks,
         })
     }
@@ -127,6 +137,33 @@ impl Storage {
         self.dirs.iter().map(|dir| (dir.path.as_path(), !dir.is_failed.load(Ordering::Relaxed)))
     }
 
+    /// `dfs.namenode.name.dir.restore`, or `dfsadmin -restoreFailedStorage`: whether directories that failed are tried again when
+    /// a segment begins.
+    pub fn set_restore(&self, restore: bool) {
+        self.restore.store(restore, Ordering::Relaxed);
+    }
+
+    pub fn restores(&self) -> bool {
+        self.restore.load(Ordering::Relaxed)
+    }
+
+    /// Tries directories that failed, and gives those that can be written again. They get edits from the next segment on and
+    /// an image with the next checkpoint. Source: `NNStorage.attemptRestoreRemovedStorage`, Hadoop 3.5.0.
+    pub(crate) fn restore_failed(&self) -> Vec<PathBuf> {
+        let mut restored = Vec::new();
+        if !self.restores() {
+            return restored;
+        }
+        for dir in self.dirs.iter().filter(|dir| dir.is_failed.load(Ordering::Relaxed)) {
+            let made = self.disk.create_dir_all(&dir.path.join(CURRENT)).map_err(JournalError::io("restoring"));
+            if made.and_then(|()| write_version(&*self.disk, &dir.path, &self.info, 0)).is_ok() {
+                dir.is_failed.store(false, Ordering::Relaxed);
+                restored.push(dir.path.clone());
+            }
+        }
+        restored
+    }
+
     /// The directories that did not fail.
     pub(crate) fn live_dirs(&self) -> impl Iterator<Item = &Path> {
         self.directories().filter(|(_, is_live)| *is_live).map(|(path, _)| path)
@@ -144,7 +181,19 @@ impl Storage {
 
     /// Whether a directory waits for its first checkpoint.
     pub(crate) fn has_new_directory(&self) -> bool {
-        self.dirs.iter().any(|dir| dir.is_new)
+        self.dirs.iter().any(|dir| dir.is_new.load(Ordering::Relaxed))
+    }
+
+    /// Every directory has an image now.
+    pub(crate) fn forget_new_directories(&self) {
+        for dir in &self.dirs {
+            dir.is_new.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// What opening the directories mended: for the log.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
     }
 
     /// The journal's files of a directory.
@@ -179,7 +228,7 @@ impl Storage {
 /// `Version` where one does not parse, or the disk's.
 pub fn is_formatted(disk: &dyn Disk, dirs: &[PathBuf]) -> Result<bool, JournalError> {
     for dir in dirs {
-        if read_version(disk, dir)?.is_some() {
+        if read_version(disk, dir, CURRENT)?.is_some() {
             return Ok(true);
         }
     }
@@ -193,8 +242,41 @@ pub(crate) fn lock(disk: &dyn Disk, dir: &Path, content: &str) -> Result<Box<dyn
     })
 }
 
-fn read_version(disk: &dyn Disk, dir: &Path) -> Result<Option<StorageInfo>, JournalError> {
-    let file = dir.join(CURRENT).join(VERSION);
+/// Whether a directory holds a file system, or what a crash left of one.
+fn holds_state(disk: &dyn Disk, dir: &Path) -> Result<bool, JournalError> {
+    match disk.list(dir) {
+        Ok(entries) => Ok(entries.iter().any(|entry| entry.is_dir)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(JournalError::Io { doing: "looking into a name directory", source: e }),
+    }
+}
+
+/// Who the file system is by all directories, and the directories that lack its last upgrade: their VERSION is the one that
+/// another directory keeps as `previous`. A crash in an upgrade leaves such, and a directory that was away.
+fn agree<'a>(
+    disk: &dyn Disk,
+    formatted: &[(&'a PathBuf, StorageInfo)],
+) -> Result<(StorageInfo, Vec<&'a PathBuf>), JournalError> {
+    let Some((newest_dir, newest)) = formatted.iter().max_by_key(|(_, info)| info.c_time) else {
+        return Err(JournalError::NotFormatted(PathBuf::new()));
+    };
+    let others: Vec<_> = formatted.iter().filter(|(_, info)| info != newest).collect();
+    if others.is_empty() {
+        return Ok((newest.clone(), Vec::new()));
+    }
+    let before = upgrade::previous_info(disk, newest_dir)?;
+    match others.iter().find(|(_, info)| Some(info) != before.as_ref()) {
+        None => Ok((newest.clone(), others.iter().map(|(dir, _)| *dir).collect())),
+        Some((dir, _)) => {
+            let problem = format!("it contradicts {}", newest_dir.join(CURRENT).join(VERSION).display());
+            Err(JournalError::Version { file: dir.join(CURRENT).join(VERSION), problem })
+        }
+    }
+}
+
+/// The VERSION in `<dir>/<state>`.
+pub(crate) fn read_version(disk: &dyn Disk, dir: &Path, state: &str) -> Result<Option<StorageInfo>, JournalError> {
+    let file = dir.join(state).join(VERSION);
     let text = match disk.read(&file, SMALL_FILE_BYTES_MAX) {
         Ok(text) => text,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),

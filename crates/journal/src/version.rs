@@ -5,6 +5,10 @@ use std::fmt::Write;
 /// Layout version of Hadoop 3.4 and 3.5. Source: `NameNodeLayoutVersion.java`, Hadoop 3.5.0.
 pub const LAYOUT_VERSION: i32 = -67;
 
+/// The oldest layout that is written: Hadoop 3.3's, which differs in nothing that is written here. Directories of an older one
+/// must be upgraded.
+pub const OLDEST_WRITTEN_LAYOUT: i32 = -66;
+
 /// The identity of a file system.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StorageInfo {

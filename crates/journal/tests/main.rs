@@ -9,3 +9,4 @@ mod images;
 mod lifecycle;
 mod load;
 mod ops;
+mod upgrade;

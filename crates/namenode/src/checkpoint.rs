@@ -3,6 +3,8 @@
 use crate::core::Core;
 use crate::safe_mode::What;
 use std::sync::atomic::Ordering;
+use surus_namespace::ops::rolling_upgrade::RollingUpgrade;
+use surus_namespace::{EditOp, Namespace};
 use surus_types::{HdfsError, TxId};
 
 /// The last image written or loaded.
@@ -62,6 +64,62 @@ impl Core {
         }
         self.save_namespace()?;
         Ok(true)
+    }
+
+    /// The rolling upgrade that is going on.
+    pub fn rolling_upgrade(&self) -> Option<RollingUpgrade> {
+        self.namespace.read().rolling_upgrade
+    }
+
+    /// Saves the image that a rolling upgrade goes back to, leaves safe mode, and marks the log. Source:
+    /// `FSNamesystem.startRollingUpgradeInternalForNonHA`, Hadoop 3.5.0.
+    ///
+    /// # Errors
+    /// An upgrade of another kind is not finalized; what the disk answered.
+    pub fn start_rolling_upgrade(&self) -> Result<(), HdfsError> {
+        if self.journal.upgrades().has_previous() {
+            return Err(HdfsError::io(
+                "previous fs state should not exist during upgrade. Finalize or rollback first.",
+            ));
+        }
+        let _one_at_a_time = self.checkpointing.lock();
+        let (roll, image) = {
+            let namespace = self.namespace.write();
+            let roll = self.journal.roll();
+            self.last_txid.store(roll.started.0, Ordering::Relaxed);
+            (roll, namespace.freeze())
+        };
+        self.journal.save_rollback_image(&image, roll.ended)?;
+        tracing::info!("Successfully saved namespace for preparing rolling upgrade.");
+        let mut namespace = self.namespace.write();
+        namespace.blocks.leave_safe_mode();
+        self.log_and_apply(&mut namespace, EditOp::RollingUpgradeStart { time: self.clock.now_ms() })
+    }
+
+    /// Ends a rolling upgrade for good, and gives it with the time of its end. None was going on: nothing happens.
+    ///
+    /// # Errors
+    /// What the disk answered.
+    pub fn finalize_rolling_upgrade(&self) -> Result<Option<(RollingUpgrade, i64)>, HdfsError> {
+        let (upgrade, time) = {
+            let mut namespace = self.namespace.write();
+            let Some(upgrade) = namespace.rolling_upgrade else { return Ok(None) };
+            self.check_safe_mode(&namespace, What("Failed to finalize rolling upgrade", ""))?;
+            let time = self.clock.now_ms();
+            self.log_and_apply(&mut namespace, EditOp::RollingUpgradeFinalize { time })?;
+            (upgrade, time)
+        };
+        // The rollback image is given up only when the mark is durable.
+        self.journal.wait_durable(self.last_txid())?;
+        self.journal.upgrades().finalize_rolling()?;
+        Ok(Some((upgrade, time)))
+    }
+
+    fn log_and_apply(&self, namespace: &mut Namespace, op: EditOp) -> Result<(), HdfsError> {
+        let txid = TxId(self.last_txid().0 + 1);
+        namespace.apply(&op, txid).map_err(|e| HdfsError::io(e.to_string()))?;
+        self.last_txid.store(self.journal.log(&[op]).0, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The periodic checkpoint, by `dfs.namenode.checkpoint.period` and `.txns`: what a secondary NameNode does for Hadoop. A

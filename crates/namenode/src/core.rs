@@ -18,7 +18,7 @@ use crate::rpc::reconfiguration::Reconfiguration;
 use crate::service_acls::ServiceAcls;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use surus_conf::{Addr, Configuration};
 use surus_net::rpc::RpcCounters;
@@ -40,8 +40,6 @@ pub struct Core {
     /// The configuration in force: what was read at start, and what was reconfigured since.
     pub configuration: Mutex<Configuration>,
     pub reconfiguration: Mutex<Reconfiguration>,
-    /// Name directories that failed are to be used again at the next checkpoint: `dfs.namenode.name.dir.restore`, or by order.
-    pub restore_failed_storage: AtomicBool,
     pub held: Arc<Held<Waiting>>,
     pub parked: Parked<OwnedCall>,
     /// Absent: `dfs.namenode.enable.retrycache` is false.

@@ -5,7 +5,7 @@ use crate::commit::Waiting;
 use crate::held::Held;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use surus_journal::{CommitListener, EditLog, JournalError, Storage};
+use surus_journal::{CommitListener, EditLog, JournalError, Saved, Storage, StoredFile};
 use surus_namespace::EditOp;
 use surus_namespace::image::FrozenImage;
 use surus_types::{HdfsError, TxId};
@@ -33,6 +33,33 @@ pub trait Journal: Send + Sync {
     /// What the disk answered.
     fn save(&self, image: &FrozenImage, txid: TxId) -> Result<(), HdfsError>;
 
+    /// As `save`, for the image that a rolling upgrade goes back to.
+    ///
+    /// # Errors
+    /// What the disk answered.
+    fn save_rollback_image(&self, image: &FrozenImage, txid: TxId) -> Result<(), HdfsError>;
+
+    /// Waits until a transaction is durable.
+    ///
+    /// # Errors
+    /// What the disk answered.
+    fn wait_durable(&self, txid: TxId) -> Result<(), HdfsError>;
+
+    /// The image of a transaction, or the newest one, to be sent.
+    ///
+    /// # Errors
+    /// What the disk answered.
+    fn open_image(&self, txid: Option<TxId>) -> Result<Option<StoredFile>, HdfsError>;
+
+    /// A finished segment, to be sent.
+    ///
+    /// # Errors
+    /// What the disk answered.
+    fn open_edits(&self, first: TxId, last: TxId) -> Result<Option<StoredFile>, HdfsError>;
+
+    /// The state of upgrades, for who asks and ends them.
+    fn upgrades(&self) -> &dyn Upgrades;
+
     /// First and last transactions of the segments that are finished.
     ///
     /// # Errors
@@ -58,6 +85,53 @@ pub trait Journal: Send + Sync {
     fn close(&self) -> Result<(), HdfsError>;
 }
 
+/// What name directories keep of the time before an upgrade.
+pub trait Upgrades {
+    /// A former state is kept until the upgrade is finalized.
+    fn has_previous(&self) -> bool;
+
+    /// # Errors
+    /// What the disk answered.
+    fn finalize(&self) -> Result<(), HdfsError>;
+
+    /// An image to which a rolling upgrade can go back.
+    fn has_rollback_image(&self) -> bool;
+
+    /// # Errors
+    /// What the disk answered.
+    fn finalize_rolling(&self) -> Result<(), HdfsError>;
+
+    /// Whether directories that failed are tried again, and to set it.
+    fn restores(&self) -> bool;
+    fn set_restore(&self, restore: bool);
+}
+
+impl Upgrades for Storage {
+    fn has_previous(&self) -> bool {
+        Storage::has_previous(self).unwrap_or(true)
+    }
+
+    fn finalize(&self) -> Result<(), HdfsError> {
+        self.finalize_upgrade().map_err(io)
+    }
+
+    fn has_rollback_image(&self) -> bool {
+        self.rollback_image().is_ok_and(|txid| txid.is_some())
+    }
+
+    fn finalize_rolling(&self) -> Result<(), HdfsError> {
+        self.finalize_rolling_upgrade().map_err(io)
+    }
+
+    fn restores(&self) -> bool {
+        Storage::restores(self)
+    }
+
+    fn set_restore(&self, restore: bool) {
+        Storage::set_restore(self, restore);
+    }
+}
+
 /// The edit log in the name directories.
 pub struct LocalJournal {
     log: EditLog,
@@ -76,6 +150,16 @@ impl LocalJournal {
 
     pub fn last_txid(&self) -> TxId {
         self.log.last_txid()
+    }
+}
+
+/// Says what went wrong beside what was saved.
+fn report(saved: &Saved) {
+    for (dir, error) in &saved.failed {
+        tracing::error!("name directory {} is no longer written: {error}", dir.display());
+    }
+    for error in &saved.unpurged {
+        tracing::warn!("old images or edits stay: {error}");
     }
 }
 
@@ -102,14 +186,30 @@ impl Journal for LocalJournal {
 
     fn save(&self, image: &FrozenImage, txid: TxId) -> Result<(), HdfsError> {
         self.log.wait_durable(txid).map_err(io)?;
-        let saved = self.storage.save_namespace(image, txid).map_err(io)?;
-        for (dir, error) in &saved.failed {
-            tracing::error!("name directory {} is no longer written: {error}", dir.display());
-        }
-        for error in &saved.unpurged {
-            tracing::warn!("old images or edits stay: {error}");
-        }
+        report(&self.storage.save_namespace(image, txid).map_err(io)?);
         Ok(())
+    }
+
+    fn save_rollback_image(&self, image: &FrozenImage, txid: TxId) -> Result<(), HdfsError> {
+        self.log.wait_durable(txid).map_err(io)?;
+        report(&self.storage.save_rollback_image(image, txid).map_err(io)?);
+        Ok(())
+    }
+
+    fn wait_durable(&self, txid: TxId) -> Result<(), HdfsError> {
+        self.log.wait_durable(txid).map_err(io)
+    }
+
+    fn open_image(&self, txid: Option<TxId>) -> Result<Option<StoredFile>, HdfsError> {
+        self.storage.open_image(txid).map_err(io)
+    }
+
+    fn open_edits(&self, first: TxId, last: TxId) -> Result<Option<StoredFile>, HdfsError> {
+        self.storage.open_edits(first, last).map_err(io)
+    }
+
+    fn upgrades(&self) -> &dyn Upgrades {
+        &*self.storage
     }
 
     fn finalized_segments(&self) -> Result<Vec<(TxId, TxId)>, HdfsError> {
@@ -145,6 +245,10 @@ impl CommitListener for Listener {
 
     fn directory_failed(&mut self, dir: &Path, error: &JournalError) {
         tracing::error!("name directory {} is no longer written: {error}", dir.display());
+    }
+
+    fn directory_restored(&mut self, dir: &Path) {
+        tracing::info!("name directory {} is written again", dir.display());
     }
 
     /// Nothing that waits for this log will ever be acknowledged: the process ends, so that a client fails over or tries

@@ -37,4 +37,4 @@ pub const BUILD_VERSION: &str = "surus";
 pub use config_source::ConfigSource;
 pub use error::StartError;
 pub use namenode::{NameNode, NameNodeOptions};
-pub use storage::{format, name_dirs, recover};
+pub use storage::{StartOption, format, metadata_version, name_dirs, recover, rollback};

@@ -20,12 +20,12 @@ use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::service::Service;
 use crate::service_acls::ServiceAcls;
-use crate::storage::{self, Found};
+use crate::storage::{self, Found, StartOption};
 use crate::ticks;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use surus_conf::{Addr, Configuration};
@@ -41,6 +41,7 @@ pub struct NameNodeOptions {
     pub own_datanode: bool,
     /// The user that runs the NameNode, who is its superuser.
     pub user: String,
+    pub start: StartOption,
     /// Reads the configuration anew when told to refresh or reconfigure; absent: it stays what it was at start.
     pub config_source: Option<ConfigSource>,
 }
@@ -70,8 +71,7 @@ impl NameNode {
         let clock = Clock::start();
         let host_name = host_name(&config.rpc_address.host);
         let retry_cache = config.retry_cache.then(|| RetryCache::new(config.retry_cache_life_ms));
-        let Found { storage, loaded, id } =
-            storage::load(conf, &options.user, options.own_datanode, &host_name, retry_cache.as_ref())?;
+        let Found { storage, loaded, id } = storage::load(conf, &options, &host_name, retry_cache.as_ref())?;
         let runtime = threads("namenode", None)?;
         // Long listings and slow web clients must not keep RPC waiting.
         let web = threads("namenode-web", Some(1))?;
@@ -212,9 +212,6 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
         }),
         configuration: Mutex::new(conf.clone()),
         reconfiguration: Mutex::default(),
-        restore_failed_storage: AtomicBool::new(
-            conf.text("dfs.namenode.name.dir.restore").ok().flatten().is_some_and(|v| v.trim() == "true"),
-        ),
         service_acls: RwLock::new(match config.authorization {
             true => ServiceAcls::new(conf),
             false => ServiceAcls::default(),

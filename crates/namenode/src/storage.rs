@@ -2,6 +2,7 @@
 
 use crate::config::{block_config, namespace_config};
 use crate::error::StartError;
+use crate::namenode::NameNodeOptions;
 use crate::retry_cache::{Key, RetryCache};
 use crate::to_proto::FileSystemId;
 use std::net::IpAddr;
@@ -10,7 +11,9 @@ use std::sync::Arc;
 use surus_conf::{Configuration, keys};
 use surus_disk::{Disk, RealDisk};
 use surus_journal::image::{Codec, ImageOptions};
-use surus_journal::{Damage, JournalError, LoadObserver, Loaded, Retention, Storage, StorageInfo};
+use surus_journal::{
+    Damage, JournalError, LAYOUT_VERSION, LoadObserver, Loaded, OLDEST_WRITTEN_LAYOUT, Retention, Storage, StorageInfo,
+};
 use surus_namespace::{EditOp, Namespace};
 use surus_types::TxId;
 
@@ -51,7 +54,8 @@ pub fn format(conf: &Configuration, user: &str, cluster_id: Option<&str>) -> Res
     let now_ms = crate::clock::Clock::start().now_ms();
     let address = conf.namenode_rpc_address()?.host;
     let address = if address.parse::<IpAddr>().is_ok() { address.as_str() } else { "127.0.0.1" };
-    let info = StorageInfo::new(rand::random(), now_ms, address, cluster_id);
+    let mut info = StorageInfo::new(rand::random(), now_ms, address, cluster_id);
+    info.layout_version = conf.get(keys::SURUS_NAMENODE_LAYOUT_VERSION)?;
     let namespace = Namespace::new(namespace_config(conf, user)?);
     surus_journal::clear(&RealDisk, &dirs, &lock)?;
     surus_journal::format(&RealDisk, &dirs, &info, &namespace.freeze(), now_ms, &lock)?;
@@ -135,26 +139,130 @@ fn image_options(conf: &Configuration) -> Result<ImageOptions, StartError> {
     Ok(ImageOptions { codec, parallel_sections, parallel_inode_threshold })
 }
 
+/// How the name directories are brought up. Source: `HdfsServerConstants.java` (`StartupOption`), Hadoop 3.5.0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StartOption {
+    #[default]
+    Regular,
+    /// Keep the present state as `previous` and go on in the newest layout.
+    Upgrade,
+    /// A rolling upgrade is going on.
+    RollingUpgradeStarted,
+    /// Go back to where a rolling upgrade began.
+    RollingUpgradeRollback,
+    /// Take the image of `dfs.namenode.checkpoint.dir` into empty name directories.
+    ImportCheckpoint,
+}
+
+/// Opens the name directories as the configuration says.
+///
+/// # Errors
+/// They are not formatted, held by another process, of a layout that needs an upgrade; a value that is not allowed.
+fn open(conf: &Configuration, dirs: &[PathBuf], start: StartOption) -> Result<Storage, StartError> {
+    let retention = Retention {
+        images: usize::try_from(conf.get(keys::DFS_NAMENODE_NUM_CHECKPOINTS_RETAINED)?).unwrap_or(2),
+        extra_edits: u64::try_from(conf.get(keys::DFS_NAMENODE_NUM_EXTRA_EDITS_RETAINED)?).unwrap_or(0),
+        extra_segments: usize::try_from(conf.get(keys::DFS_NAMENODE_MAX_EXTRA_EDITS_SEGMENTS_RETAINED)?).unwrap_or(0),
+    };
+    let storage = Storage::open(Arc::new(RealDisk), dirs, &lock_content(conf), retention)?;
+    for notice in storage.notices() {
+        tracing::warn!("{notice}");
+    }
+    storage.set_restore(conf.get(keys::DFS_NAMENODE_NAME_DIR_RESTORE)?);
+    check_layout(storage.info().layout_version, start)?;
+    Ok(storage.with_image_options(image_options(conf)?))
+}
+
+/// Source: `FSImage.recoverTransitionRead`, Hadoop 3.5.0. Layouts that Surus writes need no upgrade.
+fn check_layout(layout: i32, start: StartOption) -> Result<(), StartError> {
+    if layout < LAYOUT_VERSION {
+        let text =
+            format!("Unexpected version of storage directory. Reported: {layout}. Expecting = {LAYOUT_VERSION}.");
+        return Err(StartError::Storage(text));
+    }
+    if layout > OLDEST_WRITTEN_LAYOUT && start != StartOption::Upgrade {
+        return Err(StartError::Storage(format!(
+            "\nFile system image contains an old layout version {layout}.\nAn upgrade to version {LAYOUT_VERSION} is \
+             required.\nPlease restart NameNode with the \"-upgrade\" option to start a new upgrade."
+        )));
+    }
+    Ok(())
+}
+
+/// `-rollback`: takes the name directories back to before the last upgrade.
+///
+/// # Errors
+/// There is no such state, a directory is in use, or the disk's.
+pub fn rollback(conf: &Configuration) -> Result<StorageInfo, StartError> {
+    Ok(surus_journal::rollback(&RealDisk, &name_dirs(conf)?, &lock_content(conf))?)
+}
+
+/// `-metadataVersion`: the layout of the name directories.
+///
+/// # Errors
+/// They are not formatted, in use, or the disk's.
+pub fn metadata_version(conf: &Configuration) -> Result<i32, StartError> {
+    let storage = Storage::open(Arc::new(RealDisk), &name_dirs(conf)?, &lock_content(conf), Retention::default())?;
+    Ok(storage.info().layout_version)
+}
+
+/// Takes the newest image of `dfs.namenode.checkpoint.dir`, and the edits beside it, into name directories without any.
+/// Source: `FSImage.doImportCheckpoint`, Hadoop 3.5.0.
+fn import_checkpoint(conf: &Configuration, user: &str, dirs: &[PathBuf]) -> Result<(), StartError> {
+    if surus_journal::is_formatted(&RealDisk, dirs)? {
+        let text = "Cannot import image from a checkpoint. NameNode already contains an image in its name directories.";
+        return Err(StartError::Storage(text.to_owned()));
+    }
+    let from: Vec<PathBuf> = conf.get(keys::DFS_NAMENODE_CHECKPOINT_DIR)?.into_iter().map(PathBuf::from).collect();
+    if from.is_empty() {
+        return Err(StartError::Storage(
+            "Cannot import image from a checkpoint. \"dfs.namenode.checkpoint.dir\" is not set.".to_owned(),
+        ));
+    }
+    let storage = open(conf, &from, StartOption::ImportCheckpoint)?;
+    let loaded = storage.load(namespace_config(conf, user)?, &mut Observer { retry_cache: None::<&RetryCache<()>> })?;
+    let now_ms = crate::clock::Clock::start().now_ms();
+    let image = loaded.namespace.freeze();
+    surus_journal::import(&RealDisk, dirs, &storage, &image, loaded.last_txid, now_ms, &lock_content(conf))?;
+    tracing::info!("imported the checkpoint of transaction {} from {}", loaded.last_txid, from[0].display());
+    Ok(())
+}
+
 /// Locks and loads the name directories.
 ///
 /// # Errors
 /// They are not formatted, held by another process, or damaged.
 pub fn load<W>(
     conf: &Configuration,
-    user: &str,
-    own_datanode: bool,
+    options: &NameNodeOptions,
     host_name: &str,
     retry_cache: Option<&RetryCache<W>>,
 ) -> Result<Found, StartError> {
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let (user, start) = (options.user.as_str(), options.start);
     let dirs = name_dirs(conf)?;
-    let retention = Retention {
-        images: usize::try_from(conf.get(keys::DFS_NAMENODE_NUM_CHECKPOINTS_RETAINED)?).unwrap_or(2),
-        extra_edits: u64::try_from(conf.get(keys::DFS_NAMENODE_NUM_EXTRA_EDITS_RETAINED)?).unwrap_or(0),
-        extra_segments: usize::try_from(conf.get(keys::DFS_NAMENODE_MAX_EXTRA_EDITS_SEGMENTS_RETAINED)?).unwrap_or(0),
-    };
-    let storage = Storage::open(disk, &dirs, &lock_content(conf), retention)?;
-    let storage = Arc::new(storage.with_image_options(image_options(conf)?));
+    if start == StartOption::ImportCheckpoint {
+        import_checkpoint(conf, user, &dirs)?;
+    }
+    let mut storage = open(conf, &dirs, start)?;
+    if start == StartOption::RollingUpgradeRollback {
+        let txid = storage.roll_back_rolling_upgrade()?;
+        tracing::info!("rolled back to fsimage_{:019} and the edits before the rolling upgrade", txid.0);
+    }
+    let mut loaded = storage.load(namespace_config(conf, user)?, &mut Observer { retry_cache })?;
+    if start == StartOption::Upgrade {
+        let (old, now_ms) = (storage.info().clone(), crate::clock::Clock::start().now_ms());
+        let layout = conf.get(keys::SURUS_NAMENODE_LAYOUT_VERSION)?;
+        storage = storage.upgrade(&loaded.namespace.freeze(), loaded.last_txid, layout, now_ms)?;
+        loaded.image_txid = loaded.last_txid;
+        loaded.needs_checkpoint = false;
+        tracing::info!(
+            "upgraded from layout {} (cTime {}) to {layout} (cTime {}); the old state is in previous until it is finalized",
+            old.layout_version,
+            old.c_time,
+            storage.info().c_time
+        );
+    }
+    let storage = Arc::new(storage);
     let info = storage.info();
     let id = FileSystemId {
         layout_version: info.layout_version,
@@ -163,9 +271,8 @@ pub fn load<W>(
         creation_time_ms: info.c_time as u64,
         block_pool_id: info.block_pool_id.clone(),
     };
-    let mut loaded = storage.load(namespace_config(conf, user)?, &mut Observer { retry_cache })?;
     let namespace = &mut loaded.namespace;
-    namespace.blocks.config = block_config(conf, own_datanode, &id.block_pool_id, host_name)?;
+    namespace.blocks.config = block_config(conf, options.own_datanode, &id.block_pool_id, host_name)?;
     while namespace.has_detached() {
         namespace.free_slice(usize::MAX);
     }

@@ -167,6 +167,25 @@ impl Namespace {
             EditOp::DeleteSnapshot { root, name, mtime, .. } => {
                 ops::snapshot::apply_delete(self, root, name, *mtime, txid)
             }
+            _ => self.apply_service(op),
+        }
+    }
+
+    /// The operations that belong to no inode.
+    fn apply_service(&mut self, op: &EditOp) -> Result<Applied, ApplyError> {
+        match op {
+            EditOp::UpdateMasterKey { key_id, expiry_date, key } => {
+                Ok(ops::delegation_token::apply_master_key(self, *key_id, *expiry_date, key.as_ref()))
+            }
+            EditOp::GetDelegationToken { token, expiry_time } => {
+                Ok(ops::delegation_token::apply_get(self, token, *expiry_time))
+            }
+            EditOp::RenewDelegationToken { token, expiry_time } => {
+                Ok(ops::delegation_token::apply_renew(self, token, *expiry_time))
+            }
+            EditOp::CancelDelegationToken { token } => Ok(ops::delegation_token::apply_cancel(self, token)),
+            EditOp::RollingUpgradeStart { time } => Ok(ops::rolling_upgrade::apply_start(self, *time)),
+            EditOp::RollingUpgradeFinalize { .. } => Ok(ops::rolling_upgrade::apply_finalize(self)),
             _ => Err(ApplyError::Unsupported(op.name())),
         }
     }

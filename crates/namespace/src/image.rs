@@ -3,6 +3,8 @@
 
 use crate::blocks::{BlockHandle, BlockIds, BlockState, FrozenBlocks};
 use crate::edit_op::{AclEntry, XAttr};
+use crate::ops::delegation_token::Secrets;
+use crate::ops::rolling_upgrade::RollingUpgrade;
 use crate::tree::{ChildIter, FileLayout, InodeKind, InodeView, NewInode, Quota, Tables, TreeError, UnderConstruction};
 use crate::{InodeHandle, Namespace, NamespaceConfig};
 use alloc::string::String;
@@ -19,6 +21,8 @@ pub struct FrozenImage {
     pub(crate) blocks: FrozenBlocks,
     pub last_inode_id: InodeId,
     pub ids: BlockIds,
+    pub secrets: Arc<Secrets>,
+    pub rolling_upgrade: Option<RollingUpgrade>,
 }
 
 impl Namespace {
@@ -29,6 +33,8 @@ impl Namespace {
             blocks: self.blocks.freeze(),
             last_inode_id: self.last_inode_id,
             ids: self.blocks.ids,
+            secrets: Arc::clone(&self.secrets),
+            rolling_upgrade: self.rolling_upgrade,
         }
     }
 }
@@ -191,6 +197,16 @@ impl ImageLoader {
         namespace.last_inode_id = last_inode_id.max(InodeId::ROOT);
         namespace.blocks.ids = ids;
         ImageLoader { namespace, loaded: Vec::new(), handles: Vec::new(), blocks: Vec::new() }
+    }
+
+    /// Delegation keys and tokens.
+    pub fn set_secrets(&mut self, secrets: Secrets) {
+        self.namespace.secrets = Arc::new(secrets);
+    }
+
+    /// A rolling upgrade was going on, since so many milliseconds since 1970.
+    pub fn set_rolling_upgrade(&mut self, start_time: i64) {
+        self.namespace.rolling_upgrade = Some(RollingUpgrade { start_time });
     }
 
     /// Adds an inode.

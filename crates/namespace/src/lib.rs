@@ -32,6 +32,7 @@ pub use plan::{Env, Operation, Plan, Refusal, WaitFor};
 pub use resolve::{DirOp, Resolved};
 pub use tree::{InodeHandle, InodeView, Tree};
 
+use alloc::sync::Arc;
 use surus_types::{FsPermission, InodeId, PermissionStatus};
 
 /// Mode of the root of a fresh file system. Source: `FSDirectory.createRoot`, Hadoop 3.5.0.
@@ -47,6 +48,9 @@ pub struct Namespace {
     pub last_inode_id: InodeId,
     /// A clock that never steps back (milliseconds), as last told: lease times of files opened by `apply` take it.
     pub now_ms: u64,
+    /// Delegation keys and tokens.
+    pub secrets: Arc<ops::delegation_token::Secrets>,
+    pub rolling_upgrade: Option<ops::rolling_upgrade::RollingUpgrade>,
     detached: ops::delete::Detached,
 }
 
@@ -62,6 +66,8 @@ impl Namespace {
             blocks: blocks::BlockManager::default(),
             last_inode_id: InodeId::ROOT,
             now_ms: 0,
+            secrets: Arc::default(),
+            rolling_upgrade: None,
             detached: ops::delete::Detached::default(),
         }
     }

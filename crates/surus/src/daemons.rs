@@ -9,10 +9,12 @@ use std::sync::Arc;
 use surus_conf::{Configuration, keys};
 use surus_datanode::DataNode;
 use surus_disk::{Disk, RealDisk};
-use surus_namenode::{ConfigSource, NameNode, NameNodeOptions};
+use surus_namenode::{ConfigSource, NameNode, NameNodeOptions, StartOption};
 
 const NAMENODE_USAGE: &str = "Usage: surus namenode [-format [-clusterid CID] [-force] [-nonInteractive]]
-       surus namenode [-regular] | [-genclusterid] | [-recover [-force]]
+       surus namenode [-regular] | [-genclusterid] | [-recover [-force]] | [-metadataVersion] | [-importCheckpoint]
+       surus namenode [-upgrade | -upgradeOnly [-clusterid CID] [-renameReserved PAIRS]] | [-rollback]
+       surus namenode [-rollingUpgrade rollback|started]
 Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
 const DATANODE_USAGE: &str = "Usage: surus datanode [-regular]
 Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
@@ -20,7 +22,12 @@ Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of
 /// What `surus namenode` is asked to do.
 #[derive(Debug, PartialEq, Eq)]
 enum NameNodeCommand {
-    Run,
+    Run(StartOption),
+    /// Upgrade the name directories and end.
+    UpgradeOnly,
+    /// Back to before the last upgrade, and end.
+    Rollback,
+    MetadataVersion,
     Format {
         cluster_id: Option<String>,
         force: bool,
@@ -55,9 +62,9 @@ impl Refused {
 /// Hadoop's start options, in any case. Source: `NameNode.java` (`parseArguments`), Hadoop 3.5.0.
 fn parse_namenode(arguments: &[String]) -> Result<NameNodeCommand, Refused> {
     let lower = |word: &String| word.to_ascii_lowercase();
-    let Some((first, rest)) = arguments.split_first() else { return Ok(NameNodeCommand::Run) };
+    let Some((first, rest)) = arguments.split_first() else { return Ok(NameNodeCommand::Run(StartOption::Regular)) };
     match lower(first).as_str() {
-        "-regular" => Ok(NameNodeCommand::Run),
+        "-regular" => Ok(NameNodeCommand::Run(StartOption::Regular)),
         "-genclusterid" => Ok(NameNodeCommand::GenerateClusterId),
         "-help" | "--help" | "-h" => Ok(NameNodeCommand::Help),
         "-format" => {
@@ -86,19 +93,53 @@ fn parse_namenode(arguments: &[String]) -> Result<NameNodeCommand, Refused> {
             [word] if word == "-force" => Ok(NameNodeCommand::Recover { force: true }),
             _ => Err(Refused::not_here("namenode -recover: only -force may follow".to_owned())),
         },
-        known @ ("-upgrade"
-        | "-upgradeonly"
-        | "-rollback"
-        | "-rollingupgrade"
-        | "-importcheckpoint"
-        | "-initializesharededits"
-        | "-bootstrapstandby"
-        | "-metadataversion"
-        | "-observer"
-        | "-backup"
-        | "-checkpoint") => Err(Refused::not_here(format!("namenode {known}: Surus has this not yet"))),
+        "-importcheckpoint" => Ok(NameNodeCommand::Run(StartOption::ImportCheckpoint)),
+        "-metadataversion" => Ok(NameNodeCommand::MetadataVersion),
+        "-rollback" => Ok(NameNodeCommand::Rollback),
+        "-upgrade" => parse_upgrade(rest).map(|()| NameNodeCommand::Run(StartOption::Upgrade)),
+        "-upgradeonly" => parse_upgrade(rest).map(|()| NameNodeCommand::UpgradeOnly),
+        "-rollingupgrade" => match rest.iter().map(lower).collect::<Vec<_>>().as_slice() {
+            [word] if word == "started" => Ok(NameNodeCommand::Run(StartOption::RollingUpgradeStarted)),
+            [word] if word == "rollback" => Ok(NameNodeCommand::Run(StartOption::RollingUpgradeRollback)),
+            _ => Err(Refused::as_hadoop("Must specify a rolling upgrade startup option ROLLBACK, STARTED")),
+        },
+        known @ ("-initializesharededits" | "-bootstrapstandby" | "-observer" | "-backup" | "-checkpoint") => {
+            Err(Refused::not_here(format!("namenode {known}: Surus has this not yet")))
+        }
         _ => Err(Refused::as_hadoop(format!("namenode: unknown option {first}"))),
     }
+}
+
+/// The cluster id matters for directories from before federation only, and no layout that is read can hold a reserved name:
+/// both are accepted.
+fn parse_upgrade(words: &[String]) -> Result<(), Refused> {
+    let mut words = words.iter().map(|word| word.to_ascii_lowercase()).peekable();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-clusterid" if words.next().is_some_and(|id| !id.is_empty() && !id.starts_with('-')) => {}
+            "-clusterid" => {
+                return Err(Refused::as_hadoop("Must specify a valid cluster ID after the -clusterid flag"));
+            }
+            "-renamereserved" => drop(words.next_if(|pairs| !pairs.starts_with('-'))),
+            _ => return Err(Refused::not_here(format!("namenode -upgrade: unknown option {word}"))),
+        }
+    }
+    Ok(())
+}
+
+/// Source: `NameNode.doRollback`, Hadoop 3.5.0.
+fn rollback(conf: &Configuration) -> Result<u8> {
+    eprintln!(
+        "\"rollBack\" will remove the current state of the file system,\nreturning you to the state prior to initiating \
+         your recent\nupgrade. This action is permanent and cannot be undone."
+    );
+    if !ask("Roll back file system state? (Y or N) ") {
+        eprintln!("Rollback aborted.");
+        return Ok(exit::FAILED);
+    }
+    let info = surus_namenode::rollback(conf)?;
+    tracing::info!(target: "namenode.NameNode", "Rollback is complete: layout version {}", info.layout_version);
+    Ok(exit::OK)
 }
 
 /// `surus namenode ARGUMENTS`.
@@ -129,13 +170,31 @@ pub fn namenode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
             logging::start("namenode")?;
             recover(&conf, force)
         }
-        Ok(NameNodeCommand::Run) => {
+        Ok(NameNodeCommand::Rollback) => {
+            logging::start("namenode")?;
+            rollback(&conf)
+        }
+        Ok(NameNodeCommand::MetadataVersion) => {
+            let image = surus_namenode::metadata_version(&conf)?;
+            let software = surus_journal::LAYOUT_VERSION;
+            output::print(&format!("HDFS Image Version: {image}\nSoftware format version: {software}\n"));
+            Ok(exit::OK)
+        }
+        Ok(NameNodeCommand::UpgradeOnly) => {
+            prepare("namenode", &conf)?;
+            let start = StartOption::Upgrade;
+            let user = surus_client::login_name();
+            NameNode::start(&conf, NameNodeOptions { user, start, ..NameNodeOptions::default() })?.stop();
+            Ok(exit::OK)
+        }
+        Ok(NameNodeCommand::Run(start)) => {
             prepare("namenode", &conf)?;
             let mut signals = Signals::catch()?;
             let (dir, given) = (config.map(str::to_owned), arguments.to_vec());
             let read = move || conf_files::load_daemon(dir.as_deref(), &given).map_err(|error| format!("{error:#}"));
             let config_source = Some(ConfigSource::new(read));
-            let options = NameNodeOptions { own_datanode: false, user: surus_client::login_name(), config_source };
+            let options =
+                NameNodeOptions { own_datanode: false, user: surus_client::login_name(), config_source, start };
             let namenode = NameNode::start(&conf, options)?;
             tracing::info!(target: "namenode.NameNode", "NameNode RPC up at: {}", namenode.rpc_address());
             let signal = signals.wait();
@@ -362,7 +421,14 @@ mod tests {
 
     #[test]
     fn namenode_options() {
-        assert_eq!(parse(&[]), Ok(NameNodeCommand::Run));
+        assert_eq!(parse(&[]), Ok(NameNodeCommand::Run(StartOption::Regular)));
+        let upgrade = Ok(NameNodeCommand::Run(StartOption::Upgrade));
+        assert_eq!(parse(&["-upgrade", "-clusterId", "CID-1", "-renameReserved", ".snapshot=.s"]), upgrade);
+        assert_eq!(parse(&["-upgradeOnly"]), Ok(NameNodeCommand::UpgradeOnly));
+        assert!(parse(&["-upgrade", "-clusterid"]).is_err() && parse(&["-upgrade", "now"]).is_err());
+        let rollback = Ok(NameNodeCommand::Run(StartOption::RollingUpgradeRollback));
+        assert_eq!(parse(&["-rollingUpgrade", "ROLLBACK"]), rollback);
+        assert_eq!(parse(&["-rollingUpgrade"]).unwrap_err().exit_code, exit::OK);
         assert_eq!(
             parse(&["-FORMAT", "-clusterId", "CID-1", "-nonInteractive"]),
             Ok(NameNodeCommand::Format { cluster_id: Some("CID-1".into()), force: false, interactive: false })
@@ -370,7 +436,7 @@ mod tests {
         assert!(parse(&["-format", "-clusterid"]).is_err());
         assert!(parse(&["-format", "-x"]).is_err());
         assert_eq!(parse(&["-zzz"]).unwrap_err().exit_code, exit::OK);
-        assert_eq!(parse(&["-upgrade"]).unwrap_err().exit_code, exit::FAILED);
+        assert_eq!(parse(&["-bootstrapStandby"]).unwrap_err().exit_code, exit::FAILED);
     }
 
     #[test]

@@ -165,7 +165,7 @@ fn check(conf: &Configuration, query: &Query) -> Result<i32, String> {
 }
 
 /// The NameNode's web address, on its RPC address's host where the setting says "any".
-fn web_address(conf: &Configuration, client: &DfsClient) -> Result<String, surus_client::ClientError> {
+pub fn web_address(conf: &Configuration, client: &DfsClient) -> Result<String, surus_client::ClientError> {
     let address = conf.get(keys::DFS_NAMENODE_HTTP_ADDRESS)?;
     if address.host != "0.0.0.0" {
         return Ok(address.to_string());

@@ -105,6 +105,12 @@ keys! {
         DFS_NAMENODE_EDITS_DIR: Dirs = "dfs.namenode.edits.dir", "${dfs.namenode.name.dir}", old ["dfs.name.edits.dir"];
         /// Mode of storage dirs.
         DFS_NAMENODE_STORAGE_DIR_PERM: Mode = "dfs.namenode.storage.dir.perm", "700";
+        /// Name directories that failed are tried again when an edits segment begins.
+        DFS_NAMENODE_NAME_DIR_RESTORE: Bool = "dfs.namenode.name.dir.restore", "false";
+        /// Where -importCheckpoint finds the image.
+        DFS_NAMENODE_CHECKPOINT_DIR: Dirs = "dfs.namenode.checkpoint.dir", "file://${hadoop.tmp.dir}/dfs/namesecondary", old ["fs.checkpoint.dir"];
+        /// Layout of name directories that are formatted or upgraded: -66 for Hadoop 3.3, -67 for 3.4 and 3.5.
+        SURUS_NAMENODE_LAYOUT_VERSION: Int = "surus.namenode.layout.version", "-67", range -67..=-66;
         /// Images kept.
         DFS_NAMENODE_NUM_CHECKPOINTS_RETAINED: Int = "dfs.namenode.num.checkpoints.retained", "2", range 1..=i32::MAX;
         /// Txns kept beyond need.

@@ -20,7 +20,7 @@ use surus_proto::hadoop::hdfs::BlockTypeProto;
 use surus_proto::hadoop::hdfs::fsimage::i_node_section as pb;
 use surus_proto::hadoop::hdfs::fsimage::{
     INodeSection, NameSystemSection, SnapshotSection, StringTableSection, i_node_directory_section,
-    string_table_section,
+    snapshot_diff_section, string_table_section,
 };
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, StorageType, TxId};
 
@@ -106,6 +106,10 @@ impl Loader<'_> {
             let inode: pb::INode = inodes.message()?.ok_or_else(|| inodes.error("it ends before its last inode"))?;
             buffers.push(&mut loader, &inode).map_err(|problem| inodes.error(&problem))?;
         }
+        loader.set_secrets(secrets::read(&mut open(SECRET_MANAGER))?);
+        if let Some(start_time) = name_system.rolling_upgrade_start_time {
+            loader.set_rolling_upgrade(start_time as i64);
+        }
         let mut directories = open(INODE_DIR);
         while let Some(entry) = directories.message::<i_node_directory_section::DirEntry>()? {
             if !entry.ref_children.is_empty() {
@@ -118,7 +122,6 @@ impl Loader<'_> {
         let carried = Carried {
             erasure_coding: open(ERASURE_CODING).rest(CARRIED_BYTES_MAX)?,
             snapshot: open(SNAPSHOT).rest(CARRIED_BYTES_MAX)?,
-            secret_manager: open(SECRET_MANAGER).rest(CARRIED_BYTES_MAX)?,
             cache_manager: open(CACHE_MANAGER).rest(CARRIED_BYTES_MAX)?,
         };
         let namespace = loader.finish().map_err(|e| self.error(INODE_DIR, 0, &e.to_string()))?;
@@ -141,9 +144,6 @@ impl Loader<'_> {
             let problem = format!("the image has namespaceID {namespace_id}, the directory's VERSION says {expected}");
             return Err(self.error(NS_INFO, MAGIC.len() as u64, &problem));
         }
-        if found.rolling_upgrade_start_time.is_some() {
-            return Err(self.error(NS_INFO, MAGIC.len() as u64, "a rolling upgrade, which this version lacks"));
-        }
         Ok(TxId(found.transaction_id()))
     }
 
@@ -154,11 +154,16 @@ impl Loader<'_> {
         {
             return Err(section.error("it holds snapshots, which this version lacks"));
         }
-        for name in [SNAPSHOT_DIFF, INODE_REFERENCE] {
-            let mut section = self.image.section(name);
-            if !section.rest(CARRIED_BYTES_MAX)?.is_empty() {
+        // An old image without snapshots has an entry for the root, without differences.
+        let mut section = self.image.section(SNAPSHOT_DIFF);
+        while let Some(entry) = section.message::<snapshot_diff_section::DiffEntry>()? {
+            if entry.num_of_diff() != 0 {
                 return Err(section.error("it holds snapshots, which this version lacks"));
             }
+        }
+        let mut section = self.image.section(INODE_REFERENCE);
+        if !section.rest(CARRIED_BYTES_MAX)?.is_empty() {
+            return Err(section.error("it holds snapshots, which this version lacks"));
         }
         Ok(())
     }
@@ -180,7 +185,6 @@ impl Carried {
         Carried {
             erasure_coding: or(self.erasure_coding, fresh.erasure_coding),
             snapshot: or(self.snapshot, fresh.snapshot),
-            secret_manager: or(self.secret_manager, fresh.secret_manager),
             cache_manager: or(self.cache_manager, fresh.cache_manager),
         }
     }

@@ -11,6 +11,7 @@ mod encode;
 mod file;
 mod load;
 mod save;
+mod secrets;
 mod section;
 
 pub use codec::Codec;
@@ -51,12 +52,11 @@ pub(crate) const XATTR_TABLE: u32 = 3;
 pub struct Carried {
     pub(crate) erasure_coding: Vec<u8>,
     pub(crate) snapshot: Vec<u8>,
-    pub(crate) secret_manager: Vec<u8>,
     pub(crate) cache_manager: Vec<u8>,
 }
 
 impl Default for Carried {
-    /// What a fresh file system has: five built-in erasure coding policies (id, state DISABLED), no snapshots, no keys, no
+    /// What a fresh file system has: five built-in erasure coding policies (id, state DISABLED), no snapshots, no
     /// cache pools.
     fn default() -> Self {
         Carried {
@@ -65,7 +65,6 @@ impl Default for Carried {
                 40, 1,
             ],
             snapshot: vec![4, 8, 0, 24, 0],
-            secret_manager: vec![8, 8, 0, 16, 0, 24, 0, 32, 0],
             cache_manager: vec![6, 8, 1, 16, 0, 24, 0],
         }
     }

@@ -64,7 +64,8 @@ pub(crate) fn write_image(
     writer.end_section(FILES_UNDERCONSTRUCTION)?;
     writer.raw_section(SNAPSHOT, &carried.snapshot)?;
     writer.raw_section(INODE_REFERENCE, &[])?;
-    writer.raw_section(SECRET_MANAGER, &carried.secret_manager)?;
+    secrets::put(&mut writer.buffer, &image.secrets);
+    writer.end_section(SECRET_MANAGER)?;
     writer.raw_section(CACHE_MANAGER, &carried.cache_manager)?;
     strings.write(&mut writer.buffer);
     writer.end_section(STRING_TABLE)?;
@@ -79,7 +80,7 @@ fn name_system(image: &FrozenImage, txid: TxId, info: &StorageInfo) -> NameSyste
         genstamp_v1_limit: Some(0),
         last_allocated_block_id: Some(image.ids.last_allocated_block_id.0 as u64),
         transaction_id: Some(txid.0),
-        rolling_upgrade_start_time: None,
+        rolling_upgrade_start_time: image.rolling_upgrade.map(|upgrade| upgrade.start_time as u64),
         last_allocated_striped_block_id: Some(image.ids.last_allocated_striped_block_id.0 as u64),
     }
 }

@@ -263,7 +263,7 @@ fn namenode_info(core: &Core, namespace: &Namespace, n: &Numbers) -> Attributes 
         ("SoftwareVersion", SOFTWARE_VERSION.into()),
         ("BlockPoolId", core.id.block_pool_id.as_str().into()),
         ("ClusterId", core.id.cluster_id.as_str().into()),
-        ("UpgradeFinalized", true.into()),
+        ("UpgradeFinalized", (!core.journal.upgrades().has_previous()).into()),
         ("RollingUpgradeStatus", Value::Null),
         ("Used", n.used.into()),
         ("Free", n.remaining.into()),

@@ -4,6 +4,7 @@ mod attributes;
 mod beans;
 mod features;
 mod fsck;
+mod image_transfer;
 mod jmx;
 mod pages;
 mod redirect;
@@ -60,6 +61,7 @@ async fn serve(core: &Arc<Core>, request: &Request<Incoming>, peer: SocketAddr) 
             }
         }
         "/isActive" => page("text/plain;charset=utf-8", "I am Active!".to_owned()),
+        "/imagetransfer" => image_transfer::serve(core, query).await,
         "/fsck" => fsck::serve(core, query, peer).await,
         "/topology" => {
             let accept = request.headers().get(header::ACCEPT).and_then(|a| a.to_str().ok()).unwrap_or("");

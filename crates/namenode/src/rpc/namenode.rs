@@ -91,15 +91,15 @@ fn roll_edit_log(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done
     Ok(Done { txid, keep: false })
 }
 
-fn is_upgrade_finalized(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+fn is_upgrade_finalized(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     call.check_superuser("isUpgradeFinalized")?;
-    put(out, &IsUpgradeFinalizedResponseProto { is_upgrade_finalized: true });
+    put(out, &IsUpgradeFinalizedResponseProto { is_upgrade_finalized: !core.journal.upgrades().has_previous() });
     Ok(())
 }
 
-fn is_rolling_upgrade(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+fn is_rolling_upgrade(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     call.check_superuser("isRollingUpgrade")?;
-    put(out, &IsRollingUpgradeResponseProto { is_rolling_upgrade: false });
+    put(out, &IsRollingUpgradeResponseProto { is_rolling_upgrade: core.rolling_upgrade().is_some() });
     Ok(())
 }
 

@@ -56,8 +56,11 @@ impl Cluster {
     }
 
     pub fn start(&mut self) {
-        let options =
-            NameNodeOptions { own_datanode: self.own_datanode, user: SUPERUSER.to_owned(), config_source: None };
+        let options = NameNodeOptions {
+            own_datanode: self.own_datanode,
+            user: SUPERUSER.to_owned(),
+            ..NameNodeOptions::default()
+        };
         self.namenode = Some(NameNode::start(&self.conf(), options).expect("starts"));
     }
 

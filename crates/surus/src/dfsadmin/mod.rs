@@ -5,6 +5,7 @@ mod cluster;
 mod datanodes;
 mod quota;
 mod report;
+mod upgrade;
 mod usage;
 
 use std::net::ToSocketAddrs;
@@ -66,7 +67,10 @@ pub fn run(conf: &Configuration, arguments: &[String]) -> i32 {
         "-getVolumeReport" => datanodes::get_volume_report(conf, rest),
         "-refreshNamenodes" => datanodes::refresh_namenodes(conf, rest),
         "-deleteBlockPool" => datanodes::delete_block_pool(conf, rest),
-        "-upgrade" => upgrade(conf, rest),
+        "-finalizeUpgrade" => upgrade::finalize_upgrade(conf, rest),
+        "-upgrade" => upgrade::upgrade(conf, rest),
+        "-rollingUpgrade" => upgrade::rolling_upgrade(conf, rest),
+        "-fetchImage" => upgrade::fetch_image(conf, rest),
         "-help" => {
             print!("{}", usage::help(rest.first().map(String::as_str)));
             Ok(0)
@@ -189,19 +193,6 @@ fn refresh_nodes(conf: &Configuration, arguments: &[String]) -> Done {
     for (client, place) in each_namenode(conf)? {
         client.refresh_nodes()?;
         println!("Refresh nodes successful{}", for_place(&place));
-    }
-    Ok(0)
-}
-
-/// `query`; `finalize` is what `-finalizeUpgrade` does.
-fn upgrade(conf: &Configuration, arguments: &[String]) -> Done {
-    let [word] = arguments else { return Err(Failure::Usage) };
-    if word != "query" {
-        return Err(Failure::Usage);
-    }
-    for (client, place) in each_namenode(conf)? {
-        let state = if client.upgrade_status()? { "finalized" } else { "not finalized" };
-        println!("Upgrade {state}{}", for_place(&place));
     }
     Ok(0)
 }

@@ -59,8 +59,10 @@ pub fn run(config: Option<&str>, arguments: &StartArgs) -> Result<u8> {
     let _lock = lock(&dir)?;
     let user = surus_client::login_name();
     first_start::format_if_new(&dir, &conf)?;
-    let namenode =
-        NameNode::start(&conf, NameNodeOptions { own_datanode: true, user: user.clone(), config_source: None })?;
+    let namenode = NameNode::start(
+        &conf,
+        NameNodeOptions { own_datanode: true, user: user.clone(), ..NameNodeOptions::default() },
+    )?;
     let host = conf.namenode_rpc_address()?.host;
     let address = Addr { host, port: namenode.rpc_address().port() };
     // Where the port was 0, the DataNode and the clients learn the one that was taken.

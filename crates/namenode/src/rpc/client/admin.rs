@@ -4,7 +4,6 @@ use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::rpc::datanode::{bad_blocks, put};
 use crate::to_proto;
-use std::sync::atomic::Ordering;
 use surus_namespace::blocks::{DatanodeHandle, DatanodeReportType};
 use surus_namespace::{Namespace, WaitFor, storage_policy};
 use surus_proto::hadoop::hdfs::{
@@ -15,9 +14,10 @@ use surus_proto::hadoop::hdfs::{
     GetSlowDatanodeReportResponseProto, ListCorruptFileBlocksRequestProto, ListCorruptFileBlocksResponseProto,
     RefreshNodesResponseProto, ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
     RestoreFailedStorageRequestProto, RestoreFailedStorageResponseProto, RollEditsResponseProto,
-    RollingUpgradeActionProto, RollingUpgradeRequestProto, RollingUpgradeResponseProto, SafeModeActionProto,
-    SaveNamespaceRequestProto, SaveNamespaceResponseProto, SetBalancerBandwidthRequestProto,
-    SetBalancerBandwidthResponseProto, SetSafeModeRequestProto, SetSafeModeResponseProto, UpgradeStatusResponseProto,
+    RollingUpgradeActionProto, RollingUpgradeInfoProto, RollingUpgradeRequestProto, RollingUpgradeResponseProto,
+    RollingUpgradeStatusProto, SafeModeActionProto, SaveNamespaceRequestProto, SaveNamespaceResponseProto,
+    SetBalancerBandwidthRequestProto, SetBalancerBandwidthResponseProto, SetSafeModeRequestProto,
+    SetSafeModeResponseProto, UpgradeStatusResponseProto,
 };
 use surus_types::{ExceptionClass, HdfsError};
 
@@ -206,33 +206,52 @@ pub(super) fn refresh_nodes(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> 
     Ok(())
 }
 
-pub(super) fn finalize_upgrade(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+pub(super) fn finalize_upgrade(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     call.check_superuser("finalizeUpgrade")?;
+    core.journal.upgrades().finalize()?;
     put(out, &FinalizeUpgradeResponseProto {});
     Ok(())
 }
 
-pub(super) fn upgrade_status(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    put(out, &UpgradeStatusResponseProto { upgrade_finalized: true });
+pub(super) fn upgrade_status(core: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    put(out, &UpgradeStatusResponseProto { upgrade_finalized: !core.journal.upgrades().has_previous() });
     Ok(())
 }
 
 pub(super) fn rolling_upgrade(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: RollingUpgradeRequestProto = call.decode()?;
-    match request.action() {
-        RollingUpgradeActionProto::Query => call.check_superuser("queryRollingUpgrade")?,
-        RollingUpgradeActionProto::Finalize => call.check_superuser("finalizeRollingUpgrade")?,
+    let info = match request.action() {
+        RollingUpgradeActionProto::Query => {
+            call.check_superuser("queryRollingUpgrade")?;
+            core.rolling_upgrade().map(|upgrade| (upgrade, 0))
+        }
         RollingUpgradeActionProto::Start => {
             call.check_superuser("startRollingUpgrade")?;
-            check_in_safe_mode(core)?;
-            let text = "Rolling upgrades are not supported by this NameNode";
-            return Err(HdfsError::new(ExceptionClass::UnsupportedOperation, text));
+            if core.rolling_upgrade().is_none() {
+                check_in_safe_mode(core)?;
+                core.start_rolling_upgrade()?;
+            }
+            core.rolling_upgrade().map(|upgrade| (upgrade, 0))
         }
-    }
-    put(out, &RollingUpgradeResponseProto { rolling_upgrade_info: None });
+        RollingUpgradeActionProto::Finalize => {
+            call.check_superuser("finalizeRollingUpgrade")?;
+            core.finalize_rolling_upgrade()?
+        }
+    };
+    let rolling_upgrade_info = info.map(|(upgrade, finalize_time)| RollingUpgradeInfoProto {
+        status: RollingUpgradeStatusProto {
+            block_pool_id: core.id.block_pool_id.clone(),
+            finalized: Some(finalize_time != 0),
+        },
+        start_time: upgrade.start_time as u64,
+        finalize_time: finalize_time as u64,
+        created_rollback_images: core.journal.upgrades().has_rollback_image(),
+    });
+    put(out, &RollingUpgradeResponseProto { rolling_upgrade_info });
     Ok(())
 }
 
+/// `true` and `false` set it, anything else asks. Source: `FSNamesystem.restoreFailedStorage`, Hadoop 3.5.0.
 pub(super) fn restore_failed_storage(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: RestoreFailedStorageRequestProto = call.decode()?;
     let operation = match request.arg.as_str() {
@@ -241,11 +260,11 @@ pub(super) fn restore_failed_storage(core: &Core, call: &Call<'_>, out: &mut Vec
         _ => "disableRestoreFailedStorage",
     };
     call.check_superuser(operation)?;
+    let upgrades = core.journal.upgrades();
     if request.arg != "check" {
-        core.restore_failed_storage.store(request.arg == "true", Ordering::Relaxed);
+        upgrades.set_restore(request.arg == "true");
     }
-    let result = core.restore_failed_storage.load(Ordering::Relaxed);
-    put(out, &RestoreFailedStorageResponseProto { result });
+    put(out, &RestoreFailedStorageResponseProto { result: upgrades.restores() });
     Ok(())
 }
 

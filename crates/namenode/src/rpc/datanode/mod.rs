@@ -18,7 +18,9 @@ use surus_proto::hadoop::hdfs::datanode::{
     ErrorReportResponseProto, HeartbeatRequestProto, HeartbeatResponseProto, RegisterDatanodeRequestProto,
     RegisterDatanodeResponseProto,
 };
-use surus_proto::hadoop::hdfs::{NamespaceInfoProto, NnhaStatusHeartbeatProto, VersionResponseProto};
+use surus_proto::hadoop::hdfs::{
+    NamespaceInfoProto, NnhaStatusHeartbeatProto, RollingUpgradeStatusProto, VersionResponseProto,
+};
 use surus_types::{ExceptionClass, HdfsError};
 use surus_wire::from_proto;
 
@@ -168,13 +170,16 @@ fn send_heartbeat(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(),
     // Reports are short work here, so that every DataNode may send its own whenever it wants.
     let lease = if request.request_full_block_report_lease() { rand::random::<u64>() >> 1 | 1 } else { 0 };
     let txid = core.last_txid().0;
+    let rolling = core
+        .rolling_upgrade()
+        .map(|_| RollingUpgradeStatusProto { block_pool_id: core.id.block_pool_id.clone(), finalized: Some(false) });
     put(
         out,
         &HeartbeatResponseProto {
             cmds,
             ha_status: NnhaStatusHeartbeatProto { state: 0, txid },
-            rolling_upgrade_status: None,
-            rolling_upgrade_status_v2: None,
+            rolling_upgrade_status: rolling.clone(),
+            rolling_upgrade_status_v2: rolling,
             full_block_report_lease_id: Some(lease),
             is_slownode: Some(false),
         },

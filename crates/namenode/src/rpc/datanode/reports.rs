@@ -20,7 +20,9 @@ pub(super) fn block_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> R
     verify(core, &request.registration)?;
     check_pool(core, &request.block_pool_id)?;
     let uuid = &request.registration.datanode_id.datanode_uuid;
-    let mut cmd = commands::finalize(core);
+    // Until an upgrade is finalized DataNodes keep what they had before it.
+    let is_finalized = !core.journal.upgrades().has_previous() && core.rolling_upgrade().is_none();
+    let mut cmd = is_finalized.then(|| commands::finalize(core));
     for report in &request.reports {
         let replicas = block_list::decode(report)?;
         let mut blocks = replicas.iter().filter_map(|(block, state)| {
@@ -34,7 +36,7 @@ pub(super) fn block_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> R
             blocks: &mut blocks,
         });
         if observed.unregistered {
-            cmd = commands::register();
+            cmd = Some(commands::register());
             break;
         }
         let (count, storage) = (replicas.len(), &report.storage.storage_uuid);
@@ -42,7 +44,7 @@ pub(super) fn block_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> R
     }
     // A full report is often what start-up safe mode waits for.
     core.tick_safe_mode();
-    put(out, &BlockReportResponseProto { cmd: Some(cmd) });
+    put(out, &BlockReportResponseProto { cmd });
     Ok(())
 }
 

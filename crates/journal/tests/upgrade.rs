@@ -1,0 +1,201 @@
+//! Upgrade, rollback and finalization, with a crash before each sync.
+
+use crate::common::*;
+use crate::golden;
+use parking_lot::Mutex;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use surus_disk::{CrashMode, Disk, MemDisk, OpenMode, SyncPoint};
+use surus_journal::{JournalError, LAYOUT_VERSION, Storage, rollback};
+use surus_types::TxId;
+
+const NOW: i64 = 2_000_000_000_000;
+
+fn two_dirs() -> [PathBuf; 2] {
+    [PathBuf::from("/name"), PathBuf::from("/second")]
+}
+
+/// A name directory of Hadoop 3.3.6, twice.
+fn golden_disk() -> MemDisk {
+    let disk = golden::name_directory(golden::NAME_3_3);
+    disk.create_dir_all(Path::new("/second/current")).unwrap();
+    for entry in disk.list(Path::new("/name/current")).unwrap() {
+        let bytes = disk.read(&Path::new("/name/current").join(&entry.name), 1 << 22).unwrap();
+        let to = Path::new("/second/current").join(&entry.name);
+        disk.open(&to, OpenMode::Create).unwrap().write_all_at(&bytes, 0).unwrap();
+    }
+    sync_everything(&disk);
+    disk
+}
+
+/// Makes durable all there is.
+fn sync_everything(disk: &MemDisk) {
+    let mut left = vec![PathBuf::from("/")];
+    while let Some(dir) = left.pop() {
+        for entry in disk.list(&dir).unwrap() {
+            let path = dir.join(&entry.name);
+            if entry.is_dir {
+                left.push(path);
+            } else {
+                disk.open(&path, OpenMode::ReadWrite).unwrap().sync_all(SyncPoint("test")).unwrap();
+            }
+        }
+        disk.sync_dir(&dir, SyncPoint("test")).unwrap();
+    }
+}
+
+/// Disks as crashes leave them during `act`: power cuts with and without luck, and a killed process.
+fn crash_clones(disk: &MemDisk, act: fn(&MemDisk)) -> Vec<MemDisk> {
+    let clones = Arc::new(Mutex::new(Vec::new()));
+    let (taken, count) = (Arc::clone(&clones), AtomicU64::new(0));
+    disk.observe(Some(Box::new(move |disk| {
+        let seed = count.fetch_add(1, Ordering::Relaxed);
+        let clone = match seed % 3 {
+            0 => disk.crash_clone(CrashMode::Nothing, seed),
+            1 => disk.crash_clone(CrashMode::Random, seed),
+            _ => disk.kill_clone(),
+        };
+        taken.lock().push(clone);
+    })));
+    act(disk);
+    disk.observe(None);
+    let taken = std::mem::take(&mut *clones.lock());
+    taken
+}
+
+fn open_two(disk: &MemDisk) -> Result<Storage, JournalError> {
+    Storage::open(Arc::new(disk.clone()), &two_dirs(), "1@test", Default::default())
+}
+
+fn upgrade(disk: &MemDisk) -> Result<Storage, JournalError> {
+    let storage = open_two(disk)?;
+    let loaded = storage.load(config(), &mut ())?;
+    storage.upgrade(&loaded.namespace.freeze(), loaded.last_txid, LAYOUT_VERSION, NOW)
+}
+
+/// Layout, last transaction and content.
+fn state(disk: &MemDisk) -> (i32, TxId, String) {
+    let storage = open_two(disk).unwrap();
+    let loaded = storage.load(config(), &mut ()).unwrap();
+    (storage.info().layout_version, loaded.last_txid, loaded.namespace.dump())
+}
+
+#[test]
+fn there_and_back_and_finalized() {
+    let disk = golden_disk();
+    let before = state(&disk);
+    assert_eq!(before.0, -66);
+    assert!(matches!(rollback(&disk, &two_dirs(), "1@test"), Err(JournalError::NoPrevious)));
+
+    let storage = upgrade(&disk).unwrap();
+    assert!(storage.has_previous().unwrap() && storage.info().c_time == NOW);
+    drop(storage);
+    assert_eq!(state(&disk), (LAYOUT_VERSION, before.1, before.2.clone()));
+    assert!(matches!(upgrade(&disk), Err(JournalError::UpgradeExists)));
+
+    assert_eq!(rollback(&disk, &two_dirs(), "1@test").unwrap().layout_version, -66);
+    assert_eq!(state(&disk), before);
+
+    let storage = upgrade(&disk).unwrap();
+    storage.finalize_upgrade().unwrap();
+    assert!(!storage.has_previous().unwrap());
+    drop(storage);
+    assert_eq!(state(&disk).0, LAYOUT_VERSION);
+    assert!(matches!(rollback(&disk, &two_dirs(), "1@test"), Err(JournalError::NoPrevious)));
+}
+
+/// Whatever a crash leaves of an upgrade, a rollback or a finalization: the directories start, with all that was in them, as
+/// before or as after; and going on completes it.
+#[test]
+fn a_crash_between_any_two_steps() {
+    let before = state(&golden_disk());
+    type Act = fn(&MemDisk);
+    let acts: [(&str, Act, Act); 3] = [
+        ("upgrade", |_| {}, |disk| drop(upgrade(disk))),
+        ("rollback", |disk| drop(upgrade(disk)), |disk| drop(rollback(disk, &two_dirs(), "1@test"))),
+        ("finalize", |disk| drop(upgrade(disk)), |disk| open_two(disk).unwrap().finalize_upgrade().unwrap()),
+    ];
+    for (what, prepare, act) in acts {
+        let disk = golden_disk();
+        prepare(&disk);
+        sync_everything(&disk);
+        let clones = crash_clones(&disk, act);
+        assert!(clones.len() > 5, "{what}: {}", clones.len());
+        for (at, clone) in clones.into_iter().enumerate() {
+            let again = clone.kill_clone();
+            let (layout, txid, dump) = state(&clone);
+            assert!([-66, LAYOUT_VERSION].contains(&layout), "{what} {at}");
+            assert_eq!((txid, &dump), (before.1, &before.2), "{what}, crash {at}");
+            // The operator tries again.
+            match what {
+                "upgrade" => {
+                    let (layout, ..) = state(&again);
+                    if layout == -66 {
+                        upgrade(&again).unwrap();
+                    }
+                    assert_eq!(state(&again).0, LAYOUT_VERSION);
+                    assert_eq!(rollback(&again, &two_dirs(), "1@test").unwrap().layout_version, -66);
+                    assert_eq!(state(&again), before, "{what}, crash {at}");
+                }
+                "rollback" => {
+                    rollback(&again, &two_dirs(), "1@test").ok();
+                    assert_eq!(state(&again), before, "{what}, crash {at}");
+                }
+                _ => {
+                    open_two(&again).unwrap().finalize_upgrade().unwrap();
+                    assert_eq!(state(&again).0, LAYOUT_VERSION);
+                }
+            }
+        }
+    }
+}
+
+/// Prepare, changes, rollback with a crash anywhere; and finalize.
+#[test]
+fn a_rolling_upgrade_goes_back() {
+    let disk = MemDisk::new();
+    format_dirs(&disk, &two_dirs());
+    let mut fs = Running::start(Arc::new(disk.clone()), &two_dirs()).unwrap();
+    fs.mkdir("/before");
+    let roll = fs.log.roll();
+    fs.log.wait_durable(roll.started).unwrap();
+    fs.storage.save_rollback_image(&fs.namespace.freeze(), roll.ended).unwrap();
+    let before = fs.namespace.dump();
+    fs.mkdir("/also before the mark");
+    let with_mkdir = fs.namespace.dump();
+    fs.run(surus_namespace::EditOp::RollingUpgradeStart { time: 5 });
+    fs.mkdir("/after");
+    fs.log.wait_durable(fs.log.last_txid()).unwrap();
+    fs.checkpoint().unwrap();
+    fs.mkdir("/later");
+    fs.log.close().unwrap();
+    assert_eq!(fs.storage.rollback_image().unwrap(), Some(roll.ended));
+    drop(fs);
+    assert_ne!(before, with_mkdir);
+    sync_everything(&disk);
+
+    let finalized = disk.kill_clone();
+    let storage = open_two(&finalized).unwrap();
+    let loaded = storage.load(config(), &mut ()).unwrap();
+    assert!(loaded.namespace.rolling_upgrade.is_some());
+    storage.finalize_rolling_upgrade().unwrap();
+    assert_eq!(storage.rollback_image().unwrap(), None);
+    assert!(matches!(storage.roll_back_rolling_upgrade(), Err(JournalError::NoRollbackImage)));
+    drop(storage);
+    assert!(state(&finalized).2.contains("/later"));
+
+    let act = |disk: &MemDisk| {
+        open_two(disk).unwrap().roll_back_rolling_upgrade().unwrap();
+    };
+    let clones = crash_clones(&disk, act);
+    assert_eq!(state(&disk).2, with_mkdir);
+    for (at, clone) in clones.into_iter().enumerate() {
+        // The operator tries again, until there is nothing left to do.
+        match open_two(&clone).unwrap().roll_back_rolling_upgrade() {
+            Ok(_) | Err(JournalError::NoRollbackImage) => {}
+            Err(error) => panic!("crash {at}: {error}"),
+        }
+        assert_eq!(state(&clone).2, with_mkdir, "crash {at}");
+    }
+}
