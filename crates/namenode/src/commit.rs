@@ -7,6 +7,7 @@
 
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
+use crate::lock::WriteGuard;
 use crate::safe_mode::{self, What};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -119,7 +120,26 @@ impl Core {
         if let Some(what) = what {
             self.check_safe_mode(&namespace, what).map_err(|error| self.soon_over(&namespace, call, error))?;
         }
-        let (result, woken) = match operation.plan(&namespace, &env) {
+        let planned = operation.plan(&namespace, &env);
+        self.finish(namespace, call, None, planned, encode)
+    }
+
+    /// Makes a change that was planned, and encodes its answer. `what`: the refusal while safe mode is on.
+    ///
+    /// # Errors
+    /// The plan's refusal.
+    pub fn finish<R>(
+        &self,
+        mut namespace: WriteGuard<'_>,
+        call: &Call<'_>,
+        what: Option<What<'_>>,
+        planned: Result<Plan<R>, Refusal>,
+        encode: impl FnOnce(&Namespace, &R),
+    ) -> Result<Done, Refused> {
+        if let Some(what) = what {
+            self.check_safe_mode(&namespace, what).map_err(|error| self.soon_over(&namespace, call, error))?;
+        }
+        let (result, woken) = match planned {
             Ok(Plan { ops, soft, reply }) => {
                 let woken = self.commit(&mut namespace, &ops, &soft);
                 encode(&namespace, &reply);

@@ -28,6 +28,7 @@ mod service_acls;
 mod storage;
 mod ticks;
 mod to_proto;
+mod walks;
 
 /// The Hadoop version this NameNode claims to be: DataNodes and tools compare it.
 pub const SOFTWARE_VERSION: &str = "3.5.0";

@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use surus_namespace::WaitFor;
 use surus_net::rpc::{ConnectionInfo, Reply, RpcCall, RpcService};
-use surus_types::{Caller, ExceptionClass, HdfsError, RpcIds, TxId};
+use surus_types::{Caller, HdfsError, RpcIds, TxId};
 use surus_wire::rpc::errors;
 
 thread_local! {
@@ -134,7 +134,7 @@ impl Core {
                 let Execution { method, caller, rpc, body, to, .. } = execution;
                 let call = Call { caller: &caller, rpc: &rpc, body, waited: true };
                 let result = handler(self, &call, &mut scratch);
-                self.audit(method, &call, audit::allowed(&result));
+                self.audit(method, &call, result.as_ref().map(|()| scratch.as_slice()));
                 match result {
                     Ok(()) => to.ok(&scratch),
                     Err(error) => to.error(&error),
@@ -159,7 +159,7 @@ impl Core {
             let call = Call { caller: &owned.caller, rpc: &owned.rpc, body: &owned.body, waited: true };
             let mut out = Vec::new();
             let result = handler(&core, &call, &mut out);
-            core.audit(owned.method, &call, audit::allowed(&result));
+            core.audit(owned.method, &call, result.as_ref().map(|()| out.as_slice()));
             match result {
                 Ok(()) => owned.reply.ok_encoded(|buffer| buffer.extend_from_slice(&out)),
                 Err(error) => owned.reply.error(&error),
@@ -173,13 +173,11 @@ impl Core {
         let Execution { caller, rpc, body, .. } = &execution;
         let call = Call { caller, rpc, body, waited };
         let result = handler(self, &call, scratch);
-        let allowed = match &result {
-            // A delete of what is not there counts as refused.
-            Ok(done) => Some(done.keep || execution.method.name != "delete"),
-            Err(Refused::Error(error)) if error.class == ExceptionClass::AccessControl => Some(false),
-            Err(_) => None,
-        };
-        self.audit(execution.method, &call, allowed);
+        match &result {
+            Ok(_) => self.audit(execution.method, &call, Ok(scratch)),
+            Err(Refused::Error(error)) => self.audit(execution.method, &call, Err(error)),
+            Err(Refused::Park { .. }) => {}
+        }
         match result {
             Ok(done) => self.answer(execution, done, scratch),
             Err(Refused::Error(error)) => self.fail(execution, &error),
@@ -197,11 +195,9 @@ impl Core {
         }
     }
 
-    fn audit(&self, method: &Method, call: &Call<'_>, allowed: Option<bool>) {
-        if let Some(allowed) = allowed
-            && audit::is_on()
-        {
-            audit::rpc(self, method.name, call, allowed);
+    fn audit(&self, method: &Method, call: &Call<'_>, result: Result<&[u8], &HdfsError>) {
+        if audit::is_on() {
+            audit::rpc(self, method.name, call, result);
         }
     }
 

@@ -77,6 +77,12 @@ impl Namespace {
     /// # Errors
     /// The operation does not fit the state: see [`ApplyError`]. The state is unchanged then.
     pub fn apply(&mut self, op: &EditOp, txid: TxId) -> Result<Applied, ApplyError> {
+        let applied = self.apply_op(op, txid)?;
+        self.note_for_walks(op);
+        Ok(applied)
+    }
+
+    fn apply_op(&mut self, op: &EditOp, txid: TxId) -> Result<Applied, ApplyError> {
         self.blocks.set_last_txid(txid);
         if self.has_detached() {
             self.free_slice(ops::delete::FREED_PER_OPERATION);

@@ -20,6 +20,7 @@ pub mod plan;
 pub mod resolve;
 pub mod storage_policy;
 pub mod tree;
+mod walk;
 pub mod xattr;
 
 pub use apply::{Applied, ApplyError};
@@ -31,6 +32,7 @@ pub use leases::LeaseManager;
 pub use plan::{Env, Operation, Plan, Refusal, WaitFor};
 pub use resolve::{DirOp, Resolved};
 pub use tree::{InodeHandle, InodeView, Tree};
+pub use walk::SubtreeWalk;
 
 use alloc::sync::Arc;
 use surus_types::{FsPermission, InodeId, PermissionStatus};
@@ -52,6 +54,9 @@ pub struct Namespace {
     pub secrets: Arc<ops::delegation_token::Secrets>,
     pub rolling_upgrade: Option<ops::rolling_upgrade::RollingUpgrade>,
     detached: ops::delete::Detached,
+    walks: walk::Walks,
+    /// A subtree whose permissions a walk has checked, for the plan that comes next.
+    walked: Option<InodeHandle>,
 }
 
 impl Namespace {
@@ -69,6 +74,8 @@ impl Namespace {
             secrets: Arc::default(),
             rolling_upgrade: None,
             detached: ops::delete::Detached::default(),
+            walks: walk::Walks::default(),
+            walked: None,
         }
     }
 

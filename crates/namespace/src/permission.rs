@@ -188,7 +188,7 @@ impl Namespace {
     }
 
     /// `shown`: whose owner and mode the text gives to the parent. Within a subtree Hadoop shows those of its top.
-    fn check_sticky_as(
+    pub(crate) fn check_sticky_as(
         &self,
         env: &Env<'_>,
         parent: InodeHandle,
@@ -208,14 +208,14 @@ impl Namespace {
     }
 
     /// Every directory of the subtree, depth first.
-    fn check_subtree(
+    pub(crate) fn check_subtree(
         &self,
         env: &Env<'_>,
         top: InodeHandle,
         action: FsAction,
         wanted: Wanted,
     ) -> Result<(), HdfsError> {
-        if !self.tree.inode(top).is_directory() {
+        if !self.tree.inode(top).is_directory() || self.walked == Some(top) {
             return Ok(());
         }
         let mut open: Vec<InodeHandle> = alloc::vec![top];

@@ -15,3 +15,4 @@ mod random_cluster;
 mod safe_mode;
 mod scripts;
 mod snapshots;
+mod walks;

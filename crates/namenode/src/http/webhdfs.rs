@@ -5,6 +5,7 @@ use crate::audit;
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::safe_mode::What;
+use crate::walks;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use surus_namespace::edit_op::RenameOptions;
@@ -206,8 +207,14 @@ fn read(core: &Core, call: &Call<'_>, request: &Request) -> Result<Answer, HdfsE
             let (remaining, _) = list_page(core, call, src, start_after.as_bytes(), Listing::Batch, true, &mut out)?;
             Listing::Batch.end(&mut out, remaining);
         }
-        Operation::GetContentSummary => json::content_summary(&mut out, &namespace.get_content_summary(&env, src)?),
-        Operation::GetQuotaUsage => json::quota_usage(&mut out, &namespace.get_quota_usage(&env, src)?),
+        Operation::GetContentSummary => {
+            drop(namespace);
+            json::content_summary(&mut out, &core.totals(call, src, false)?);
+        }
+        Operation::GetQuotaUsage => {
+            drop(namespace);
+            json::quota_usage(&mut out, &core.totals(call, src, true)?);
+        }
         Operation::GetHomeDirectory => json::path(&mut out, &format!("/user/{}", call.caller.user)),
         Operation::GetTrashRoot => json::path(&mut out, &format!("/user/{}/.Trash", call.caller.user)),
         Operation::GetDelegationToken => json::no_token(&mut out),
@@ -466,7 +473,9 @@ fn write(core: &Core, call: &Call<'_>, request: &Request) -> Outcome {
         }
         Operation::Delete { recursive } => {
             let operation = Delete { src, recursive: *recursive };
-            let result = core.write(call, What("Cannot delete ", src), &operation, |_, deleted| value = *deleted);
+            let below = walks::Below::delete(src);
+            let what = What("Cannot delete ", src);
+            let result = core.write_below(call, what, &operation, below, |_, deleted| value = *deleted);
             boolean(result, value)
         }
         other => match attributes::write(core, call, src, other) {

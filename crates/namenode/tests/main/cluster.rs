@@ -274,3 +274,9 @@ pub fn files(dir: &Path) -> Vec<String> {
     names.sort();
     names
 }
+
+/// The body of a page.
+pub fn http_get(address: &str, target: &str) -> String {
+    let answer = surus_net::http::get(address, target, Duration::from_secs(20)).expect("answers");
+    std::io::read_to_string(answer.body).expect("is text")
+}

@@ -4,4 +4,5 @@ mod cluster;
 mod datanodes;
 mod doors;
 mod durability;
+mod methods;
 mod people;

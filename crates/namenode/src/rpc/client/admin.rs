@@ -251,15 +251,19 @@ pub(super) fn rolling_upgrade(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -
     Ok(())
 }
 
-/// `true` and `false` set it, anything else asks. Source: `FSNamesystem.restoreFailedStorage`, Hadoop 3.5.0.
-pub(super) fn restore_failed_storage(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: RestoreFailedStorageRequestProto = call.decode()?;
-    let operation = match request.arg.as_str() {
+/// The audit log's name of `restoreFailedStorage`, by its argument.
+pub fn restore_command(arg: &str) -> &'static str {
+    match arg {
         "check" => "checkRestoreFailedStorage",
         "true" => "enableRestoreFailedStorage",
         _ => "disableRestoreFailedStorage",
-    };
-    call.check_superuser(operation)?;
+    }
+}
+
+/// `true` and `false` set it, anything else asks. Source: `FSNamesystem.restoreFailedStorage`, Hadoop 3.5.0.
+pub(super) fn restore_failed_storage(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: RestoreFailedStorageRequestProto = call.decode()?;
+    call.check_superuser(restore_command(&request.arg))?;
     let upgrades = core.journal.upgrades();
     if request.arg != "check" {
         upgrades.set_restore(request.arg == "true");

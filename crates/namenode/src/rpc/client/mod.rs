@@ -14,7 +14,7 @@ mod quota;
 pub(crate) mod storage;
 mod tokens;
 
-pub(crate) use admin::corrupt_files;
+pub(crate) use admin::{corrupt_files, restore_command};
 pub(crate) use files::replayed;
 
 use crate::call::Run::{AtMostOnce, Read, Slow, Write};

@@ -4,6 +4,7 @@ use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::rpc::datanode::put;
 use crate::safe_mode::What;
+use crate::walks;
 use surus_namespace::edit_op::RenameOptions;
 use surus_namespace::ops::concat::Concat;
 use surus_namespace::ops::delete::Delete;
@@ -81,7 +82,9 @@ pub(super) fn delete(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<
     let request: DeleteRequestProto = call.decode()?;
     let operation = Delete { src: &request.src, recursive: request.recursive };
     let mut deleted = false;
-    let done = core.write(call, What("Cannot delete ", &request.src), &operation, |_, result| {
+    let below = walks::Below::delete(&request.src);
+    let what = What("Cannot delete ", &request.src);
+    let done = core.write_below(call, what, &operation, below, |_, result| {
         deleted = *result;
         put(out, &DeleteResponseProto { result: deleted });
     })?;
@@ -114,16 +117,14 @@ pub(super) fn set_times(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Resu
 
 pub(super) fn get_content_summary(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetContentSummaryRequestProto = call.decode()?;
-    let env = core.env(call);
-    let summary = core.namespace.read().get_content_summary(&env, &request.path)?;
+    let summary = core.totals(call, &request.path, false)?;
     put(out, &GetContentSummaryResponseProto { summary: to_proto::content_summary(&summary) });
     Ok(())
 }
 
 pub(super) fn get_quota_usage(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetQuotaUsageRequestProto = call.decode()?;
-    let env = core.env(call);
-    let summary = core.namespace.read().get_quota_usage(&env, &request.path)?;
+    let summary = core.totals(call, &request.path, true)?;
     put(out, &GetQuotaUsageResponseProto { usage: to_proto::quota_usage(&summary) });
     Ok(())
 }
