@@ -98,6 +98,7 @@ fn snapshot_config(conf: &Configuration) -> Result<SnapshotConfig, ConfError> {
         diffs_of_descendants: conf.get(keys::DFS_NAMENODE_SNAPSHOTDIFF_ALLOW_SNAP_ROOT_DESCENDANT)?,
         diff_listing_limit: positive(conf.get(keys::DFS_NAMENODE_SNAPSHOTDIFF_LISTING_LIMIT)?),
         ordered_deletion: conf.get(keys::DFS_NAMENODE_SNAPSHOT_DELETION_ORDERED)?,
+        trash_roots: conf.get(keys::DFS_NAMENODE_SNAPSHOT_TRASHROOT_ENABLED)?,
         allow_nested: false,
     })
 }

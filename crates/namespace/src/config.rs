@@ -65,6 +65,8 @@ pub struct SnapshotConfig {
     pub diff_listing_limit: u32,
     /// `dfs.namenode.snapshot.deletion.ordered`: only the oldest snapshot is deleted at once, others are marked.
     pub ordered_deletion: bool,
+    /// `dfs.namenode.snapshot.trashroot.enabled`: each snapshottable directory has a trash of its own.
+    pub trash_roots: bool,
     /// Whether snapshottable directories may lie in one another. No setting: Hadoop has it for its tests.
     pub allow_nested: bool,
 }
@@ -79,6 +81,7 @@ impl Default for SnapshotConfig {
             diffs_of_descendants: true,
             diff_listing_limit: 1000,
             ordered_deletion: false,
+            trash_roots: false,
             allow_nested: false,
         }
     }

@@ -1,6 +1,6 @@
 //! The whole persistent state as text, in a fixed order: what golden tests and "replay equals live state" compare.
 
-use crate::tree::{InodeKind, InodeView};
+use crate::tree::{DiffBodyView, InodeKind, InodeView, Reference};
 use crate::{FrozenImage, Namespace};
 use alloc::string::String;
 use core::fmt::Write;
@@ -31,10 +31,69 @@ impl FrozenImage {
             ids.last_allocated_block_id,
             ids.last_allocated_striped_block_id,
         );
+        let (counter, live) = self.snapshot_numbers();
+        if counter > 0 {
+            let _ = writeln!(out, "snapshots {live}, next {counter}");
+        }
         for inode in self.inodes() {
             self.dump_inode(&mut out, inode);
+            self.dump_snapshots(&mut out, inode);
         }
         out
+    }
+
+    fn dump_snapshots(&self, out: &mut String, inode: InodeView<'_>) {
+        if let Some(snapshottable) = inode.snapshottable() {
+            let _ = write!(out, "  snapshottable {}:", snapshottable.limit);
+            for snapshot in &snapshottable.snapshots {
+                let _ = write!(out, " {} {}", snapshot.id, snapshot.name);
+            }
+            out.push('\n');
+        }
+        if inode.reference() != Reference::None {
+            let _ = writeln!(out, "  {:?}", inode.reference());
+        }
+        for diff in inode.diffs() {
+            let _ = write!(out, "  diff {}", diff.snapshot);
+            if let Some(copy) = diff.copy {
+                let _ = write!(
+                    out,
+                    " was {} {}:{} {:?} mtime {} atime {} x{}",
+                    String::from_utf8_lossy(copy.name()),
+                    copy.user(),
+                    copy.group(),
+                    copy.permission(),
+                    copy.modification_time(),
+                    copy.access_time(),
+                    copy.replication(),
+                );
+                for entry in copy.acl() {
+                    let _ = write!(out, " {entry:?}");
+                }
+                for xattr in copy.xattrs() {
+                    let _ = write!(out, " {xattr:?}");
+                }
+            }
+            match diff.body {
+                DiffBodyView::Directory { child_count, is_root, created, deleted } => {
+                    let _ = write!(out, " children {child_count} root {is_root}");
+                    for name in created {
+                        let _ = write!(out, " +{}", String::from_utf8_lossy(name));
+                    }
+                    for entry in deleted {
+                        let (name, id) = (String::from_utf8_lossy(&entry.name), self.inode(entry.inode).id());
+                        let _ = write!(out, " -{name}={id} {:?}", entry.reference);
+                    }
+                }
+                DiffBodyView::File { length, blocks } => {
+                    let _ = write!(out, " length {length}");
+                    for &block in blocks.unwrap_or_default() {
+                        let _ = write!(out, " {}", self.block(block));
+                    }
+                }
+            }
+            out.push('\n');
+        }
     }
 
     fn dump_inode(&self, out: &mut String, inode: InodeView<'_>) {

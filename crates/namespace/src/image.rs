@@ -3,10 +3,12 @@
 
 use crate::blocks::{BlockHandle, BlockIds, BlockState, FrozenBlocks};
 use crate::edit_op::{AclEntry, XAttr};
+use crate::image_snapshots::LoadingSnapshots;
 use crate::ops::delegation_token::Secrets;
 use crate::ops::rolling_upgrade::RollingUpgrade;
 use crate::tree::{ChildIter, FileLayout, InodeKind, InodeView, NewInode, Quota, Tables, TreeError, UnderConstruction};
 use crate::{InodeHandle, Namespace, NamespaceConfig};
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -42,12 +44,14 @@ impl Namespace {
 impl FrozenImage {
     /// Inodes that [`FrozenImage::inodes`] lends, the root included.
     pub fn num_inodes(&self) -> u64 {
-        self.tables.num_attached()
+        if self.tables.has_snapshot_states() { self.inodes().count() as u64 } else { self.tables.num_attached() }
     }
 
-    /// Every inode that can be reached, parents before children, children in name order.
+    /// Every inode that can be reached, parents before children, children in name order; then those that snapshots alone
+    /// show.
     pub fn inodes(&self) -> impl Iterator<Item = InodeView<'_>> {
-        Walk { tables: &self.tables, first: Some(InodeHandle::ROOT), open: Vec::new() }
+        let held = if self.tables.has_snapshot_states() { Some(BTreeSet::new()) } else { None };
+        Walk { tables: &self.tables, tops: alloc::vec![InodeHandle::ROOT], held, open: Vec::new() }
     }
 
     /// Every directory that has children.
@@ -75,7 +79,10 @@ impl FrozenImage {
 /// Depth first.
 struct Walk<'a> {
     tables: &'a Tables,
-    first: Option<InodeHandle>,
+    /// Not begun yet.
+    tops: Vec<InodeHandle>,
+    /// Tops that snapshots alone show, as far as they were met; `None`: there are none.
+    held: Option<BTreeSet<InodeHandle>>,
     open: Vec<ChildIter<'a>>,
 }
 
@@ -83,16 +90,19 @@ impl<'a> Iterator for Walk<'a> {
     type Item = InodeView<'a>;
 
     fn next(&mut self) -> Option<InodeView<'a>> {
-        let handle = match self.first.take() {
-            Some(first) => first,
-            None => loop {
-                match self.open.last_mut()?.next() {
+        let handle = loop {
+            match self.open.last_mut() {
+                None => break self.tops.pop()?,
+                Some(children) => match children.next() {
                     Some(handle) => break handle,
                     None => self.open.pop(),
-                };
-            },
+                },
+            };
         };
         let inode = self.tables.inode(handle);
+        if let Some(held) = &mut self.held {
+            inode.push_held(held, &mut self.tops);
+        }
         if inode.child_count() > 0 {
             self.open.push(inode.children(b""));
         }
@@ -156,6 +166,11 @@ pub enum LoadError {
         count: u64,
         example: InodeId,
     },
+    /// What the sections on snapshots say of the inode.
+    Snapshot {
+        inode: InodeId,
+        problem: &'static str,
+    },
     /// The image holds what this version cannot keep: loading it would lose data at the next checkpoint.
     Unsupported {
         inode: InodeId,
@@ -175,6 +190,7 @@ impl fmt::Display for LoadError {
             Self::BadName(id) => write!(f, "inode {id} has a name that no path can hold"),
             Self::RootIsNotDirectory => f.write_str("the root is not a directory"),
             Self::Orphans { count, example } => write!(f, "{count} inodes are in no directory, {example} for one"),
+            Self::Snapshot { inode, problem } => write!(f, "inode {inode}: {problem}"),
             Self::Unsupported { inode, feature } => write!(f, "inode {inode} has {feature}, which this version lacks"),
         }
     }
@@ -184,8 +200,11 @@ impl core::error::Error for LoadError {}
 
 /// Builds a namespace: all inodes first, in any order; then the children of each directory, in any order.
 pub struct ImageLoader {
-    namespace: Namespace,
+    pub(crate) namespace: Namespace,
     loaded: Vec<InodeHandle>,
+    pub(crate) snapshots: LoadingSnapshots,
+    /// Inodes with diffs.
+    pub(crate) changed: Vec<InodeHandle>,
     /// Used again for each directory and each file.
     handles: Vec<u32>,
     blocks: Vec<BlockHandle>,
@@ -196,7 +215,14 @@ impl ImageLoader {
         let mut namespace = Namespace::new(config);
         namespace.last_inode_id = last_inode_id.max(InodeId::ROOT);
         namespace.blocks.ids = ids;
-        ImageLoader { namespace, loaded: Vec::new(), handles: Vec::new(), blocks: Vec::new() }
+        ImageLoader {
+            namespace,
+            loaded: Vec::new(),
+            snapshots: LoadingSnapshots::default(),
+            changed: Vec::new(),
+            handles: Vec::new(),
+            blocks: Vec::new(),
+        }
     }
 
     /// Delegation keys and tokens.
@@ -298,12 +324,18 @@ impl ImageLoader {
     /// # Errors
     /// Some inode is in no directory.
     pub fn finish(mut self) -> Result<Namespace, LoadError> {
+        self.finish_snapshots();
         let expected = self.loaded.len() as u64 + 1;
         let attached = self.namespace.tree.num_attached();
         if attached != expected {
-            let orphan = self.loaded.iter().find(|&&h| !self.namespace.tree.is_attached(h));
-            let example = orphan.map_or(InodeId::ROOT, |&h| self.namespace.tree.inode(h).id());
-            return Err(LoadError::Orphans { count: expected.saturating_sub(attached), example });
+            let mut orphans =
+                self.loaded.iter().filter(|&&h| !self.namespace.tree.is_attached(h) && !self.is_held_somewhere(h));
+            let orphan = orphans.next();
+            let count = orphans.count() as u64 + 1;
+            if let Some(&orphan) = orphan {
+                let example = self.namespace.tree.inode(orphan).id();
+                return Err(LoadError::Orphans { count, example });
+            }
         }
         self.namespace.tree.sum_types();
         Ok(self.namespace)

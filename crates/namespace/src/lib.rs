@@ -13,6 +13,7 @@ pub mod config;
 pub mod dump;
 pub mod edit_op;
 pub mod image;
+pub mod image_snapshots;
 pub mod leases;
 pub mod ops;
 pub mod permission;

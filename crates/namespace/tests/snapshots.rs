@@ -6,6 +6,7 @@ use crate::harness::Harness;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use surus_namespace::edit_op::{AclEntry, AclEntryKind, AddClose, RenameOptions, XAttr};
+use surus_namespace::image_snapshots::{ImageDeleted, ImageDiff, ImageDiffBody};
 use surus_namespace::ops::concat::Concat;
 use surus_namespace::ops::delete::Delete;
 use surus_namespace::ops::get_block_locations::{BlockLocationsPart, GetBlockLocations};
@@ -16,7 +17,8 @@ use surus_namespace::ops::set_permission::SetPermission;
 use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot, DeleteSnapshot, DisallowSnapshot, RenameSnapshot};
-use surus_namespace::{EditOp, Namespace, NamespaceConfig};
+use surus_namespace::tree::{DiffBodyView, DiffView, PastAttributes, Reference};
+use surus_namespace::{EditOp, FrozenImage, ImageInode, ImageKind, ImageLoader, InodeView, Namespace, NamespaceConfig};
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, RpcIds, TxId};
 
 const BLOCK: u64 = 100;
@@ -485,7 +487,89 @@ fn snapshots_show_what_was(steps: &[Step]) -> Result<(), TestCaseError> {
         apply(&mut replayed, op);
     }
     prop_assert_eq!(replayed.namespace.dump(), h.namespace.dump());
+    let loaded = through_image(&h.namespace);
+    prop_assert_eq!(loaded.dump(), h.namespace.dump());
+    nothing_is_left(&mut h)?;
+    h.namespace = loaded;
     nothing_is_left(&mut h)
+}
+
+fn attributes(view: InodeView<'_>) -> PastAttributes {
+    PastAttributes {
+        name: view.name().into(),
+        permission: view.permission_status(),
+        modification_time: view.modification_time(),
+        access_time: view.access_time(),
+        layout: view.layout(),
+        quota: view.quota_shown(),
+        acl: view.acl().map(|entry| entry.to_entry()).collect(),
+        xattrs: view.xattrs().map(|x| x.to_xattr()).collect(),
+    }
+}
+
+fn image_diff(image: &FrozenImage, diff: &DiffView<'_>) -> ImageDiff {
+    let body = match diff.body {
+        DiffBodyView::Directory { child_count, is_root, created, deleted } => ImageDiffBody::Directory {
+            child_count,
+            is_root,
+            created: created.to_vec(),
+            deleted: deleted
+                .iter()
+                .map(|entry| ImageDeleted {
+                    inode: image.inode(entry.inode).id(),
+                    name: matches!(entry.reference, Reference::WithName(_)).then(|| entry.name.clone()),
+                    reference: entry.reference,
+                })
+                .collect(),
+        },
+        DiffBodyView::File { length, blocks } => {
+            let blocks = blocks.unwrap_or_default().iter().map(|&b| image.block(b)).collect();
+            ImageDiffBody::File { length, blocks }
+        }
+    };
+    ImageDiff { snapshot: diff.snapshot, copy: diff.copy.map(attributes), body }
+}
+
+/// Everything through the image interface into a loader.
+fn through_image(namespace: &Namespace) -> Namespace {
+    let image = namespace.freeze();
+    let mut loader = ImageLoader::new(config(), image.last_inode_id, image.ids);
+    for inode in image.inodes() {
+        let blocks: Vec<Block> = inode.blocks().iter().map(|&b| image.block(b)).collect();
+        let kind = if inode.is_directory() {
+            ImageKind::Directory { quota: inode.quota_shown() }
+        } else {
+            ImageKind::File { layout: inode.layout(), blocks: &blocks, under_construction: None }
+        };
+        let a = attributes(inode);
+        let (permission, acl, xattrs) = (&a.permission, &a.acl[..], &a.xattrs[..]);
+        let (modification_time, access_time) = (a.modification_time, a.access_time);
+        let (id, name) = (inode.id(), inode.name());
+        loader
+            .push_inode(&ImageInode { id, name, permission, modification_time, access_time, acl, xattrs, kind })
+            .unwrap();
+    }
+    for (directory, children) in image.directories() {
+        let children: Vec<_> = children.map(|h| image.inode(h)).collect();
+        for child in children.iter().filter(|child| child.reference() != Reference::None) {
+            loader.push_reference(child.id(), child.reference()).unwrap();
+        }
+        loader.push_directory(directory.id(), children.iter().map(|child| child.id())).unwrap();
+    }
+    loader.set_snapshot_counter(image.snapshot_numbers().0);
+    for directory in image.snapshottable_directories() {
+        loader.push_snapshottable(directory.id()).unwrap();
+        for snapshot in &directory.snapshottable().unwrap().snapshots {
+            let root = attributes(image.snapshot_root(directory, snapshot.id));
+            loader.push_snapshot(directory.id(), snapshot.id, &snapshot.name, root).unwrap();
+        }
+    }
+    for inode in image.inodes() {
+        for diff in inode.diffs().rev() {
+            loader.push_diff(inode.id(), image_diff(&image, &diff)).unwrap();
+        }
+    }
+    loader.finish().unwrap()
 }
 
 fn nothing_is_left(h: &mut Harness) -> Result<(), TestCaseError> {
@@ -514,7 +598,7 @@ fn nothing_is_left(h: &mut Harness) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
     #[test]
     fn snapshots_show_what_was_there(steps in prop::collection::vec(step(), 1..80)) {
         snapshots_show_what_was(&steps)?;

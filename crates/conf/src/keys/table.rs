@@ -193,6 +193,8 @@ keys! {
         DFS_NAMENODE_SNAPSHOTDIFF_ALLOW_SNAP_ROOT_DESCENDANT: Bool = "dfs.namenode.snapshotdiff.allow.snap-root-descendant", "true";
         /// Entries of one page of a snapshot difference.
         DFS_NAMENODE_SNAPSHOTDIFF_LISTING_LIMIT: Int = "dfs.namenode.snapshotdiff.listing.limit", "1000", range 1..=i32::MAX;
+        /// Each snapshottable directory has a trash of its own.
+        DFS_NAMENODE_SNAPSHOT_TRASHROOT_ENABLED: Bool = "dfs.namenode.snapshot.trashroot.enabled", "false";
         /// Snapshots other than the oldest are marked and deleted later.
         DFS_NAMENODE_SNAPSHOT_DELETION_ORDERED: Bool = "dfs.namenode.snapshot.deletion.ordered", "false";
         /// False: xattr ops fail.

@@ -1,6 +1,7 @@
 //! Reads an image into a namespace. The MD5 is computed beside it, on a thread of its own.
 
 use super::file::{ImageFile, OpenSection};
+use super::load_snapshots::{References, load_snapshots};
 use super::*;
 use crate::error::JournalError;
 use crate::version::StorageInfo;
@@ -19,8 +20,7 @@ use surus_namespace::{Namespace, NamespaceConfig};
 use surus_proto::hadoop::hdfs::BlockTypeProto;
 use surus_proto::hadoop::hdfs::fsimage::i_node_section as pb;
 use surus_proto::hadoop::hdfs::fsimage::{
-    INodeSection, NameSystemSection, SnapshotSection, StringTableSection, i_node_directory_section,
-    snapshot_diff_section, string_table_section,
+    INodeSection, NameSystemSection, StringTableSection, i_node_directory_section, string_table_section,
 };
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, StorageType, TxId};
 
@@ -95,8 +95,7 @@ impl Loader<'_> {
         let name_system: NameSystemSection = open(NS_INFO).message()?.ok_or_else(|| self.missing(NS_INFO))?;
         let txid = self.check_name_system(&name_system)?;
         let names = Names::read(&mut open(STRING_TABLE))?;
-        self.refuse_snapshots()?;
-
+        let references = References::read(self.image)?;
         let mut inodes = open(INODE);
         let head: INodeSection = inodes.message()?.ok_or_else(|| self.missing(INODE))?;
         let last_inode_id = InodeId(head.last_inode_id());
@@ -112,16 +111,19 @@ impl Loader<'_> {
         }
         let mut directories = open(INODE_DIR);
         while let Some(entry) = directories.message::<i_node_directory_section::DirEntry>()? {
-            if !entry.ref_children.is_empty() {
-                return Err(directories.error("it refers to snapshots, which this version lacks"));
+            let mut children: Vec<InodeId> = entry.children.iter().map(|id| InodeId(*id)).collect();
+            for &number in &entry.ref_children {
+                let child = references.get(number, &directories)?;
+                let pushed = loader.push_reference(child.inode, child.reference);
+                pushed.map_err(|e| directories.error(&e.to_string()))?;
+                children.push(child.inode);
             }
-            let children = entry.children.iter().map(|id| InodeId(*id));
             let pushed = loader.push_directory(InodeId(entry.parent()), children);
             pushed.map_err(|e| directories.error(&e.to_string()))?;
         }
+        load_snapshots(self.image, &mut loader, &buffers.names, &references)?;
         let carried = Carried {
             erasure_coding: open(ERASURE_CODING).rest(CARRIED_BYTES_MAX)?,
-            snapshot: open(SNAPSHOT).rest(CARRIED_BYTES_MAX)?,
             cache_manager: open(CACHE_MANAGER).rest(CARRIED_BYTES_MAX)?,
         };
         let namespace = loader.finish().map_err(|e| self.error(INODE_DIR, 0, &e.to_string()))?;
@@ -147,27 +149,6 @@ impl Loader<'_> {
         Ok(TxId(found.transaction_id()))
     }
 
-    fn refuse_snapshots(&self) -> Result<(), JournalError> {
-        let mut section = self.image.section(SNAPSHOT);
-        if let Some(head) = section.message::<SnapshotSection>()?
-            && (head.num_snapshots() != 0 || !head.snapshottable_dir.is_empty())
-        {
-            return Err(section.error("it holds snapshots, which this version lacks"));
-        }
-        // An old image without snapshots has an entry for the root, without differences.
-        let mut section = self.image.section(SNAPSHOT_DIFF);
-        while let Some(entry) = section.message::<snapshot_diff_section::DiffEntry>()? {
-            if entry.num_of_diff() != 0 {
-                return Err(section.error("it holds snapshots, which this version lacks"));
-            }
-        }
-        let mut section = self.image.section(INODE_REFERENCE);
-        if !section.rest(CARRIED_BYTES_MAX)?.is_empty() {
-            return Err(section.error("it holds snapshots, which this version lacks"));
-        }
-        Ok(())
-    }
-
     fn missing(&self, name: &str) -> JournalError {
         self.error(name, 0, "it is missing")
     }
@@ -184,7 +165,6 @@ impl Carried {
         let or = |found: Vec<u8>, fresh: Vec<u8>| if found.is_empty() { fresh } else { found };
         Carried {
             erasure_coding: or(self.erasure_coding, fresh.erasure_coding),
-            snapshot: or(self.snapshot, fresh.snapshot),
             cache_manager: or(self.cache_manager, fresh.cache_manager),
         }
     }
@@ -205,7 +185,7 @@ fn block_ids(section: &NameSystemSection) -> BlockIds {
 }
 
 /// The string table: user and group names by number.
-struct Names {
+pub(super) struct Names {
     mask_bits: u32,
     by_id: BTreeMap<u32, Arc<str>>,
 }
@@ -234,7 +214,7 @@ impl Names {
         }
     }
 
-    fn permission(&self, bits: u64) -> Result<PermissionStatus, String> {
+    pub(super) fn permission(&self, bits: u64) -> Result<PermissionStatus, String> {
         Ok(PermissionStatus {
             user: self.get(USER_TABLE, (bits >> 40) as u32)?,
             group: self.get(GROUP_TABLE, (bits >> 16 & 0xFF_FFFF) as u32)?,
@@ -245,7 +225,7 @@ impl Names {
 
 impl Names {
     /// Source: `AclEntryStatusFormat.java`, `XAttrFormat.java`, Hadoop 3.5.0.
-    fn features(
+    pub(super) fn features(
         &self,
         acl: Option<&pb::AclFeatureProto>,
         xattrs: Option<&pb::XAttrFeatureProto>,
@@ -278,7 +258,7 @@ impl Names {
 }
 
 /// A number that is not positive is no quota. Source: `FSImageFormatPBINode.loadINodeDirectory`, Hadoop 3.5.0.
-fn quota(directory: &pb::INodeDirectory) -> Result<Quota, String> {
+pub(super) fn quota(directory: &pb::INodeDirectory) -> Result<Quota, String> {
     let number = |bits: Option<u64>| bits.map_or(-1, |bits| (bits as i64).max(-1));
     let mut quota = Quota { names: number(directory.ns_quota), space: number(directory.ds_quota), ..Quota::NONE };
     for entry in directory.type_quotas.iter().flat_map(|list| &list.quotas) {

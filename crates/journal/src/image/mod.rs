@@ -10,7 +10,9 @@ mod codec;
 mod encode;
 mod file;
 mod load;
+mod load_snapshots;
 mod save;
+mod save_snapshots;
 mod secrets;
 mod section;
 
@@ -51,12 +53,11 @@ pub(crate) const XATTR_TABLE: u32 = 3;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Carried {
     pub(crate) erasure_coding: Vec<u8>,
-    pub(crate) snapshot: Vec<u8>,
     pub(crate) cache_manager: Vec<u8>,
 }
 
 impl Default for Carried {
-    /// What a fresh file system has: five built-in erasure coding policies (id, state DISABLED), no snapshots, no
+    /// What a fresh file system has: five built-in erasure coding policies (id, state DISABLED), no
     /// cache pools.
     fn default() -> Self {
         Carried {
@@ -64,7 +65,6 @@ impl Default for Carried {
                 30, 10, 4, 32, 1, 40, 1, 10, 4, 32, 2, 40, 1, 10, 4, 32, 3, 40, 1, 10, 4, 32, 4, 40, 1, 10, 4, 32, 5,
                 40, 1,
             ],
-            snapshot: vec![4, 8, 0, 24, 0],
             cache_manager: vec![6, 8, 1, 16, 0, 24, 0],
         }
     }

@@ -1,6 +1,7 @@
 //! Writes an image from a frozen namespace, straight from its tables.
 
 use super::encode::*;
+use super::save_snapshots::{References, write_snapshots};
 use super::*;
 use md5::{Digest, Md5};
 use prost::Message;
@@ -9,7 +10,7 @@ use std::io;
 use surus_disk::DiskFile;
 use surus_namespace::edit_op::AclEntryKind;
 use surus_namespace::image::FrozenImage;
-use surus_namespace::tree::{InodeKind, InodeView};
+use surus_namespace::tree::{InodeKind, InodeView, Reference};
 use surus_proto::hadoop::hdfs::fsimage::{FileSummary, NameSystemSection, file_summary};
 use surus_types::{STORAGE_TYPES, TxId, TypeSpaces};
 
@@ -52,7 +53,8 @@ pub(crate) fn write_image(
     writer.raw_section(ERASURE_CODING, &carried.erasure_coding)?;
     let mut strings = Strings::default();
     write_inodes(&mut writer, image, &mut strings)?;
-    write_directories(&mut writer, image)?;
+    let mut references = References::default();
+    write_directories(&mut writer, image, &mut references)?;
     let mut message = Vec::new();
     for (inode, path) in image.files_under_construction() {
         message.clear();
@@ -62,8 +64,7 @@ pub(crate) fn write_image(
         writer.flush_if_full()?;
     }
     writer.end_section(FILES_UNDERCONSTRUCTION)?;
-    writer.raw_section(SNAPSHOT, &carried.snapshot)?;
-    writer.raw_section(INODE_REFERENCE, &[])?;
+    write_snapshots(&mut writer, image, &mut strings, &mut references)?;
     secrets::put(&mut writer.buffer, &image.secrets);
     writer.end_section(SECRET_MANAGER)?;
     writer.raw_section(CACHE_MANAGER, &carried.cache_manager)?;
@@ -159,9 +160,22 @@ fn put_file(
     put_u64(out, 11, 0);
 }
 
+/// The attributes of a file in a snapshot; features come behind them.
+pub(super) fn put_file_attributes(out: &mut Vec<u8>, inode: InodeView<'_>, permission: u64) {
+    let layout = inode.layout();
+    put_u64(out, 1, u64::from(layout.replication));
+    put_u64(out, 2, inode.modification_time() as u64);
+    put_u64(out, 3, inode.access_time() as u64);
+    put_u64(out, 4, layout.preferred_block_size);
+    put_fixed64(out, 5, permission);
+    put_u64(out, 10, u64::from(layout.storage_policy));
+    // Block type: contiguous.
+    put_u64(out, 11, 0);
+}
+
 /// ACL and extended attributes, as the fields of these numbers.
 /// Source: `AclEntryStatusFormat.java`, `XAttrFormat.java`, Hadoop 3.5.0.
-fn put_features(
+pub(super) fn put_features(
     out: &mut Vec<u8>,
     scratch: &mut Vec<u8>,
     inode: InodeView<'_>,
@@ -204,7 +218,7 @@ fn put_features(
 
 /// No quota: -1, but for the root's number of names. Source: `DirectoryWithQuotaFeature.java`,
 /// `FSImageFormatPBINode.buildINodeDirectory`, Hadoop 3.5.0.
-fn put_directory(out: &mut Vec<u8>, inode: InodeView<'_>, permission: u64) {
+pub(super) fn put_directory(out: &mut Vec<u8>, inode: InodeView<'_>, permission: u64) {
     let quota = inode.quota_shown();
     put_u64(out, 1, inode.modification_time() as u64);
     put_u64(out, 2, quota.names as u64);
@@ -228,18 +242,31 @@ fn put_type_quotas(out: &mut Vec<u8>, quotas: &TypeSpaces) {
     put_bytes(out, 7, &list);
 }
 
-fn write_directories(writer: &mut Writer<'_>, image: &FrozenImage) -> io::Result<()> {
-    let (mut message, mut children) = (Vec::new(), Vec::new());
+fn write_directories(writer: &mut Writer<'_>, image: &FrozenImage, references: &mut References) -> io::Result<()> {
+    let (mut message, mut children, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
     let mut children_count = 0;
     for (directory, handles) in image.directories() {
         children.clear();
+        numbers.clear();
         for handle in handles {
-            put_varint(&mut children, image.inode(handle).id().0);
+            let child = image.inode(handle);
+            match child.reference() {
+                Reference::None => put_varint(&mut children, child.id().0),
+                reference => {
+                    let number = references.add(child.id().0, child.name(), reference);
+                    put_varint(&mut numbers, u64::from(number));
+                }
+            }
             children_count += 1;
         }
         message.clear();
         put_u64(&mut message, 1, directory.id().0);
-        put_bytes(&mut message, 2, &children);
+        if !children.is_empty() {
+            put_bytes(&mut message, 2, &children);
+        }
+        if !numbers.is_empty() {
+            put_bytes(&mut message, 3, &numbers);
+        }
         put_delimited(&mut writer.buffer, &message);
         writer.flush_if_full()?;
         if children_count >= writer.part_inodes {
@@ -253,7 +280,7 @@ fn write_directories(writer: &mut Writer<'_>, image: &FrozenImage) -> io::Result
 
 /// Names of users, groups and extended attributes, numbered from 1 in each table.
 #[derive(Default)]
-struct Strings {
+pub(super) struct Strings {
     users: BTreeMap<Box<str>, u32>,
     groups: BTreeMap<Box<str>, u32>,
     xattrs: BTreeMap<Box<str>, u32>,
@@ -263,7 +290,7 @@ struct Strings {
 
 impl Strings {
     /// User 24 bits, group 24 bits, mode 16 bits.
-    fn permission(&mut self, inode: InodeView<'_>) -> u64 {
+    pub(super) fn permission(&mut self, inode: InodeView<'_>) -> u64 {
         let mode = u64::from(inode.permission().0);
         let (user, group) = (inode.user(), inode.group());
         if let Some((last_user, last_group, ids)) = &self.last
@@ -304,13 +331,13 @@ fn number(names: &mut BTreeMap<Box<str>, u32>, name: &str) -> u32 {
     number
 }
 
-struct Writer<'a> {
+pub(super) struct Writer<'a> {
     file: &'a dyn DiskFile,
     codec: Codec,
     /// How much of the image is in the file; the buffer comes behind it.
     position: u64,
     /// What comes next, not compressed yet.
-    buffer: Vec<u8>,
+    pub(super) buffer: Vec<u8>,
     packed: Vec<u8>,
     digest: Md5,
     section_start: u64,
@@ -341,12 +368,12 @@ impl<'a> Writer<'a> {
         Ok(writer)
     }
 
-    fn raw_section(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn raw_section(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.buffer.extend_from_slice(bytes);
         self.end_section(name)
     }
 
-    fn end_section(&mut self, name: &str) -> io::Result<()> {
+    pub(super) fn end_section(&mut self, name: &str) -> io::Result<()> {
         let start = self.section_start;
         self.note(name, start)?;
         (self.section_start, self.part_start) = (self.end(), self.end());
@@ -386,7 +413,7 @@ impl<'a> Writer<'a> {
         self.position + self.buffer.len() as u64
     }
 
-    fn flush_if_full(&mut self) -> io::Result<()> {
+    pub(super) fn flush_if_full(&mut self) -> io::Result<()> {
         if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
     }
 

@@ -36,6 +36,8 @@ pub mod set_storage_policy;
 pub mod set_times;
 pub mod set_xattr;
 pub mod snapshot;
+pub mod snapshot_diff;
+pub mod snapshot_listing;
 mod soft;
 pub mod truncate;
 

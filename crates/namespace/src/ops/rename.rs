@@ -50,6 +50,7 @@ impl Operation for Rename<'_> {
         if namespace.check_rename_source(&src).is_err() {
             return Ok(Plan::read(false));
         }
+        namespace.check_source_snapshots(&src)?;
         if src.path == dst.path {
             return Ok(Plan::read(true));
         }
@@ -57,6 +58,7 @@ impl Operation for Rename<'_> {
         if refused {
             return Ok(Plan::read(false));
         }
+        namespace.check_rename_nesting(&src, &dst)?;
         namespace.verify_rename_limits(&src, &dst)?;
         let op = EditOp::RenameOld {
             src: src.path.into(),
@@ -91,6 +93,7 @@ impl Operation for Rename2<'_> {
         namespace.check_rename_permissions(env, &src, &dst, self.options.to_trash)?;
         namespace.check_source_protected(&src)?;
         namespace.check_rename_source(&src)?;
+        namespace.check_source_snapshots(&src)?;
         if src.path == dst.path {
             return Err(HdfsError::new(
                 ExceptionClass::FileAlreadyExists,
@@ -103,9 +106,13 @@ impl Operation for Rename2<'_> {
             return Err(HdfsError::io("rename destination cannot be the root").into());
         }
         self.check_overwrite(namespace, &src, &dst)?;
+        if let Some(replaced) = dst.last {
+            namespace.check_no_snapshots_below(replaced)?;
+        }
         if dst.missing > 1 {
             return Err(HdfsError::file_not_found(format!("rename destination parent {} not found.", dst.path)).into());
         }
+        namespace.check_rename_nesting(&src, &dst)?;
         namespace.verify_rename_limits(&src, &dst)?;
         let op = EditOp::Rename {
             src: src.path.into(),
@@ -182,6 +189,11 @@ impl Namespace {
             return Err(HdfsError::io("rename source cannot be the root"));
         }
         Ok(())
+    }
+
+    /// What has snapshots at it or below stays where it is.
+    fn check_source_snapshots(&self, src: &Resolved<'_>) -> Result<(), HdfsError> {
+        src.last.map_or(Ok(()), |last| self.check_no_snapshots_below(last))
     }
 
     /// The new name's limits; a directory does not grow by a rename within it.

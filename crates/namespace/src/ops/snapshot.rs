@@ -278,6 +278,46 @@ impl Namespace {
         Ok(())
     }
 
+    /// A rename brings no snapshottable directory below another one; with ordered deletion and trash roots nothing leaves
+    /// its snapshottable directory. Source: `FSDirRenameOp.java`, Hadoop 3.5.0.
+    pub(super) fn check_rename_nesting(&self, src: &Resolved<'_>, dst: &Resolved<'_>) -> Result<(), HdfsError> {
+        if self.tree.snapshottable_directories().len() == 0 || self.config.snapshots.allow_nested {
+            return Ok(());
+        }
+        let Some(moved) = src.last else { return Ok(()) };
+        let is_moved = |directory: InodeHandle| self.tree.is_below(directory, moved);
+        if self.snapshottable().any(is_moved) && self.snapshottable_above(dst.ancestor).is_some() {
+            let to = self.tree.path_of(dst.ancestor).unwrap_or_default();
+            return Err(snapshot_error(format!(
+                "Unable to rename because {} has snapshottable descendant directories and {to} is a descent of a \
+                 snapshottable directory, and HDFS does not support nested snapshottable directory.",
+                src.path
+            )));
+        }
+        let settings = &self.config.snapshots;
+        if settings.ordered_deletion && settings.trash_roots {
+            let from = self.tree.inode(moved).parent().and_then(|parent| self.snapshottable_above(parent));
+            if from != self.snapshottable_above(dst.ancestor) {
+                let (src, dst) = (&src.path, &dst.path);
+                let text = format!("Source {src} and dest {dst} are not under the same snapshot root.");
+                return Err(snapshot_error(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// The snapshottable directory that an inode is or lies in.
+    pub(super) fn snapshottable_above(&self, inode: InodeHandle) -> Option<InodeHandle> {
+        let mut at = Some(inode);
+        while let Some(handle) = at {
+            if self.tree.inode(handle).snapshottable().is_some() {
+                return Some(handle);
+            }
+            at = self.tree.inode(handle).parent();
+        }
+        None
+    }
+
     /// What was cut off cannot have snapshots any more.
     pub(super) fn disallow_snapshots_below(&mut self, top: InodeHandle) {
         if self.tree.snapshottable_directories().len() == 0 {
@@ -311,7 +351,8 @@ impl Namespace {
 
     /// Takes away the blocks of a file that the last snapshot that shows it does not reach.
     fn trim_to_shown_length(&mut self, file: InodeHandle, txid: TxId) {
-        let Some(shown) = self.tree.shown_length(file) else { return };
+        // With a list of its own the last snapshot has seen to the blocks already.
+        let Some(shown) = self.tree.shown_length(file) else { return self.refresh_file_size(file) };
         let blocks = self.tree.inode(file).blocks().to_vec();
         let mut covered = 0u64;
         let kept = blocks.iter().take_while(|&&block| {
@@ -343,7 +384,7 @@ impl Namespace {
     }
 
     /// Blocks have as many replicas as the file wants now or wanted in a snapshot, whichever is more.
-    pub(super) fn refresh_block_replication(&mut self, file: InodeHandle) {
+    pub(crate) fn refresh_block_replication(&mut self, file: InodeHandle) {
         let replication = self.tree.block_replication(file);
         for block in self.tree.all_blocks(file) {
             self.blocks.set_replication(block, replication);

@@ -163,7 +163,7 @@ fn split_len(bytes: &[u8]) -> Option<(usize, &[u8])> {
 /// A value longer than this comes after all that are not. Source: `XAttrFeature.PACK_THRESHOLD`, Hadoop 3.5.0.
 const SMALL_VALUE_BYTES: usize = 1024;
 
-fn pack(xattrs: &[XAttr]) -> Vec<u8> {
+pub(super) fn pack(xattrs: &[XAttr]) -> Vec<u8> {
     let mut out = Vec::new();
     for is_large in [false, true] {
         for xattr in xattrs {
@@ -316,7 +316,7 @@ impl Tree {
         self.feature_index.free_rows.push(at);
     }
 
-    fn new_feature_row(&mut self, row: FeatureRecord) -> u32 {
+    pub(super) fn new_feature_row(&mut self, row: FeatureRecord) -> u32 {
         match self.feature_index.free_rows.pop() {
             Some(at) => {
                 *self.tables.features.rows.get_mut(at) = row;

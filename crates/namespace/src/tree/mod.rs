@@ -22,7 +22,8 @@ pub use inode::{InodeKind, InodeView, UnderConstruction};
 pub use intern::FileLayout;
 pub use quota::Quota;
 pub use snapshot::{
-    CURRENT, Deleted, PastChildren, Reference, SNAPSHOT_ID_MAX, SNAPSHOT_LIMIT, Snapshot, SnapshotId, Snapshottable,
+    CURRENT, ChildrenDiff, Created, Deleted, DiffBodyView, DiffView, LoadedDiff, LoadedDiffBody, PastAttributes,
+    PastChildren, Reference, SNAPSHOT_ID_MAX, SNAPSHOT_LIMIT, Snapshot, SnapshotId, Snapshottable,
 };
 pub use tables::{Counts, Tables};
 

@@ -123,7 +123,7 @@ impl Tree {
         }
     }
 
-    fn store_quota(&mut self, quota: Quota) -> u32 {
+    pub(super) fn store_quota(&mut self, quota: Quota) -> u32 {
         self.quotas.count += 1;
         match self.quotas.free.pop() {
             Some(at) => {

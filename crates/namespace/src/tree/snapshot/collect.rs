@@ -272,7 +272,8 @@ impl Tree {
         };
         let current = self.inode(file).blocks();
         // Without a list of its own the diff shows the file's own blocks: how many is known to who knows their lengths.
-        let Some(shown) = &last.blocks else { return garbage.trimmed_files.push(file) };
+        garbage.trimmed_files.push(file);
+        let Some(shown) = &last.blocks else { return };
         let common = current.iter().zip(shown).take_while(|(a, b)| a == b).count();
         let current = current.to_vec();
         self.set_blocks(file, &current[..common]);

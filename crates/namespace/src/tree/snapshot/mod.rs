@@ -3,9 +3,13 @@
 //! that left its directory but is in a snapshot has no parent any more and is *held* by the directory's deleted list.
 
 mod collect;
+mod diff;
+mod image;
 mod past;
 mod record;
 
+pub use diff::{ChildrenDiff, Created};
+pub use image::{DiffBodyView, DiffView, LoadedDiff, LoadedDiffBody, PastAttributes};
 pub use past::PastChildren;
 
 pub(crate) use collect::Garbage;

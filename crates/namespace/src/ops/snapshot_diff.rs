@@ -1,0 +1,353 @@
+//! getSnapshotDiffReport and getSnapshotDiffReportListing: what changed below a directory between two snapshots, or
+//! between a snapshot and now. Source: `SnapshotDiffInfo.java`, `SnapshotDiffListingInfo.java`,
+//! `DirectorySnapshottableFeature.java`, Hadoop 3.5.0.
+
+use crate::Namespace;
+use crate::permission::Wanted;
+use crate::plan::Env;
+use crate::resolve::DirOp;
+use crate::tree::{CURRENT, ChildrenDiff, InodeHandle, Reference, SnapshotId, compare_names};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use surus_types::{ExceptionClass, FsAction, HdfsError, InodeId};
+
+/// The request, of both calls.
+#[derive(Clone, Copy, Debug)]
+pub struct SnapshotDiff<'a> {
+    pub root: &'a str,
+    /// Names of snapshots; empty: now.
+    pub from: &'a str,
+    pub to: &'a str,
+}
+
+/// Letters of a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DiffType {
+    Create,
+    Modify,
+    Delete,
+    Rename,
+}
+
+impl DiffType {
+    /// As reports and the wire write it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Create => "+",
+            Self::Modify => "M",
+            Self::Delete => "-",
+            Self::Rename => "R",
+        }
+    }
+    /// As WebHDFS writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Modify => "MODIFY",
+            Self::Delete => "DELETE",
+            Self::Rename => "RENAME",
+        }
+    }
+}
+
+/// Paths are relative to the directory asked for; it is the empty one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DiffReportEntry {
+    pub kind: DiffType,
+    pub source: Vec<u8>,
+    pub target: Option<Vec<u8>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DiffReport {
+    /// The snapshottable directory.
+    pub root: String,
+    pub entries: Vec<DiffReportEntry>,
+}
+
+/// An entry of a page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DiffListingEntry {
+    pub path: Vec<u8>,
+    pub directory: InodeId,
+    pub inode: InodeId,
+    pub is_reference: bool,
+    pub target: Option<Vec<u8>>,
+}
+
+/// One page of differences.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DiffListing {
+    pub modified: Vec<DiffListingEntry>,
+    pub created: Vec<DiffListingEntry>,
+    pub deleted: Vec<DiffListingEntry>,
+    pub is_from_earlier: bool,
+    /// Where the next page begins: empty and -1 after the last one.
+    pub last_path: Vec<u8>,
+    pub last_index: i32,
+}
+
+impl DiffListing {
+    fn len(&self) -> usize {
+        self.modified.len() + self.created.len() + self.deleted.len()
+    }
+}
+
+/// What is compared.
+#[derive(Clone, Copy)]
+struct Comparison {
+    root: InodeHandle,
+    scope: InodeHandle,
+    earlier: SnapshotId,
+    later: SnapshotId,
+    is_from_earlier: bool,
+}
+
+/// A changed inode below the scope, with its path in the earlier state.
+enum Change<'a> {
+    Directory(InodeHandle, ChildrenDiff<'a>),
+    File(InodeHandle),
+}
+
+fn joined(names: &[&[u8]]) -> Vec<u8> {
+    names.join(&b'/')
+}
+
+fn below(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    if directory.is_empty() { name.to_vec() } else { [directory, name].join(&b'/') }
+}
+
+impl Namespace {
+    /// The whole report.
+    ///
+    /// # Errors
+    /// Nothing there is snapshottable, a snapshot is unknown, the caller may not read all of it.
+    pub fn get_snapshot_diff_report(&self, env: &Env<'_>, request: &SnapshotDiff<'_>) -> Result<DiffReport, HdfsError> {
+        let Some(comparison) = self.comparison(env, request)? else {
+            return Ok(DiffReport { root: request.root.into(), entries: Vec::new() });
+        };
+        let mut changes: Vec<(Vec<&[u8]>, Vec<u8>, Change<'_>)> = Vec::new();
+        let mut renames: BTreeMap<InodeHandle, (Option<Vec<u8>>, Option<Vec<u8>>)> = BTreeMap::new();
+        self.visit_changes(&comparison, &mut |path, change| {
+            let handle = match &change {
+                Change::File(file) => *file,
+                Change::Directory(directory, diff) => {
+                    for created in diff.created.iter().filter(|created| created.is_reference) {
+                        let (_, target) = renames.entry(created.inode).or_default();
+                        target.get_or_insert_with(|| below(&path, created.name));
+                    }
+                    for deleted in &diff.deleted {
+                        if let Reference::WithName(_) = deleted.reference {
+                            renames.entry(deleted.inode).or_default().0 = Some(below(&path, &deleted.name));
+                            if let Some(target) =
+                                self.tree.path_below(comparison.scope, deleted.inode, comparison.later)
+                            {
+                                renames.entry(deleted.inode).or_default().1 = Some(joined(&target));
+                            }
+                        }
+                    }
+                    *directory
+                }
+            };
+            changes.push((self.tree.sort_path(handle), path, change));
+            true
+        });
+        changes.sort_by(|a, b| compare_paths(&a.0, &b.0));
+        let mut entries = Vec::new();
+        for (_, path, change) in changes {
+            entries.push(DiffReportEntry { kind: DiffType::Modify, source: path.clone(), target: None });
+            if let Change::Directory(_, diff) = change {
+                report_children(&path, &diff, comparison.is_from_earlier, &renames, &mut entries);
+            }
+        }
+        Ok(DiffReport { root: self.tree.path_of(comparison.root).unwrap_or_default(), entries })
+    }
+
+    /// One page, from the place a page before ended at (empty and -1: the first).
+    ///
+    /// # Errors
+    /// As [`Namespace::get_snapshot_diff_report`].
+    pub fn get_snapshot_diff_report_listing(
+        &self,
+        env: &Env<'_>,
+        request: &SnapshotDiff<'_>,
+        start_path: &[u8],
+        start_index: i32,
+    ) -> Result<DiffListing, HdfsError> {
+        let mut page = DiffListing { last_index: -1, ..DiffListing::default() };
+        let Some(comparison) = self.comparison(env, request)? else { return Ok(page) };
+        page.is_from_earlier = comparison.is_from_earlier;
+        let limit = self.config.snapshots.diff_listing_limit as usize;
+        let mut is_resumed = start_path.is_empty() && start_index < 0;
+        self.visit_changes(&comparison, &mut |path, change| {
+            let mut from = 0;
+            if !is_resumed {
+                if path != start_path {
+                    return true;
+                }
+                is_resumed = true;
+                from = usize::try_from(start_index.saturating_add(1)).unwrap_or(0);
+            }
+            let all = self.listing_entries(&comparison, &path, &change);
+            for (i, (kind, entry)) in all.into_iter().enumerate().skip(from) {
+                if page.len() >= limit {
+                    page.last_path = path;
+                    page.last_index = i as i32 - 1;
+                    return false;
+                }
+                match kind {
+                    DiffType::Create => page.created.push(entry),
+                    DiffType::Delete => page.deleted.push(entry),
+                    _ => page.modified.push(entry),
+                }
+            }
+            true
+        });
+        Ok(page)
+    }
+
+    /// What a page says of one changed inode: itself, what came, what went.
+    fn listing_entries(
+        &self,
+        comparison: &Comparison,
+        path: &[u8],
+        change: &Change<'_>,
+    ) -> Vec<(DiffType, DiffListingEntry)> {
+        let id = |handle| self.tree.inode(handle).id();
+        let (handle, is_reference) = match change {
+            Change::File(file) => (*file, false),
+            Change::Directory(directory, _) => (*directory, true),
+        };
+        let directory = id(handle);
+        let target = None;
+        let modified = DiffListingEntry { path: path.to_vec(), directory, inode: directory, is_reference, target };
+        let mut all = alloc::vec![(DiffType::Modify, modified)];
+        let Change::Directory(_, diff) = change else { return all };
+        for created in &diff.created {
+            let (inode, is_reference) = (id(created.inode), created.is_reference);
+            let path = below(path, created.name);
+            all.push((DiffType::Create, DiffListingEntry { path, directory, inode, is_reference, target: None }));
+        }
+        for deleted in &diff.deleted {
+            let target = match deleted.reference {
+                Reference::WithName(_) => self.tree.path_below(comparison.scope, deleted.inode, comparison.later),
+                _ => None,
+            };
+            let target = target.map(|names| joined(&names));
+            let (path, inode) = (below(path, &deleted.name), id(deleted.inode));
+            let is_reference = target.is_some();
+            all.push((DiffType::Delete, DiffListingEntry { path, directory, inode, is_reference, target }));
+        }
+        all
+    }
+
+    /// `None`: both names mean the same.
+    fn comparison(&self, env: &Env<'_>, request: &SnapshotDiff<'_>) -> Result<Option<Comparison>, HdfsError> {
+        let path = self.resolve(env, request.root, DirOp::Read)?;
+        for name in [request.from, request.to] {
+            let past =
+                if name.is_empty() { path.path.as_ref().into() } else { format!("{}/.snapshot/{name}", path.path) };
+            let past = self.resolve(env, &past, DirOp::Read)?;
+            let wanted = Wanted { access: Some(FsAction::READ), subtree: Some(FsAction::READ), ..Wanted::default() };
+            self.check_permission(env, &past, wanted)?;
+        }
+        let error = |text: String| HdfsError::new(ExceptionClass::Snapshot, text);
+        let root = if self.config.snapshots.diffs_of_descendants {
+            let above = path.last.and_then(|last| self.snapshottable_above(last));
+            above.ok_or_else(|| {
+                error(format!("The path {} is neither snapshottable nor under a snapshot root!", path.path))
+            })?
+        } else {
+            self.snapshottable_root(&path)?
+        };
+        let scope = self.existing_directory(&path)?;
+        if request.from.is_empty() && request.to.is_empty() {
+            return Ok(None);
+        }
+        let id = |name: &str| match name {
+            "" => Ok(CURRENT),
+            name => self.tree.inode(root).snapshot_named(name.as_bytes()).map(|s| s.id).ok_or_else(|| {
+                let root = self.tree.path_of(root).unwrap_or_default();
+                error(format!("Cannot find the snapshot of directory {root} with name {name}"))
+            }),
+        };
+        let (from, to) = (id(request.from)?, id(request.to)?);
+        if from == to {
+            return Ok(None);
+        }
+        let (earlier, later) = (from.min(to), from.max(to));
+        Ok(Some(Comparison { root, scope, earlier, later, is_from_earlier: from < to }))
+    }
+
+    /// Every changed inode of the earlier state, depth first, directories before what is in them; stops at false.
+    fn visit_changes<'a>(&'a self, comparison: &Comparison, visit: &mut dyn FnMut(Vec<u8>, Change<'a>) -> bool) {
+        let Comparison { scope, earlier, later, .. } = *comparison;
+        let mut open: Vec<(InodeHandle, Vec<u8>)> = alloc::vec![(scope, Vec::new())];
+        while let Some((handle, path)) = open.pop() {
+            if !self.tree.inode(handle).is_directory() {
+                if self.tree.file_changed(handle, earlier, later) && !visit(path, Change::File(handle)) {
+                    return;
+                }
+                continue;
+            }
+            let from = open.len();
+            let changes = self.tree.directory_changes(handle, earlier, later);
+            for (name, child) in self.tree.children_at(handle, earlier, b"") {
+                let is_gone = changes.as_ref().is_some_and(|changes| changes.is_deleted(name));
+                let is_renamed = || {
+                    matches!(self.tree.held_reference(handle, name, earlier), Reference::WithName(_))
+                        && self.tree.path_below(scope, child, later).is_some()
+                };
+                if !is_gone || is_renamed() {
+                    open.push((child, below(&path, name)));
+                }
+            }
+            open[from..].reverse();
+            if let Some(changes) = changes
+                && !visit(path, Change::Directory(handle, changes))
+            {
+                return;
+            }
+        }
+    }
+}
+
+/// Reports name inodes nearer to the root first, then in the order of their paths.
+/// Source: `SnapshotDiffInfo.INODE_COMPARATOR`, Hadoop 3.5.0.
+fn compare_paths(a: &[&[u8]], b: &[&[u8]]) -> Ordering {
+    let by_name = || {
+        let mut orders = a.iter().zip(b).map(|(a, b)| compare_names(a, b));
+        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    };
+    a.len().cmp(&b.len()).then_with(by_name)
+}
+
+fn report_children(
+    path: &[u8],
+    diff: &ChildrenDiff<'_>,
+    is_from_earlier: bool,
+    renames: &BTreeMap<InodeHandle, (Option<Vec<u8>>, Option<Vec<u8>>)>,
+    entries: &mut Vec<DiffReportEntry>,
+) {
+    let (came, went) =
+        if is_from_earlier { (DiffType::Create, DiffType::Delete) } else { (DiffType::Delete, DiffType::Create) };
+    let rename = |inode: InodeHandle| match renames.get(&inode) {
+        Some((Some(source), Some(target))) => Some((source.clone(), target.clone())),
+        _ => None,
+    };
+    for created in diff.created.iter().filter(|created| rename(created.inode).is_none()) {
+        entries.push(DiffReportEntry { kind: came, source: below(path, created.name), target: None });
+    }
+    for deleted in &diff.deleted {
+        entries.push(match rename(deleted.inode) {
+            Some((source, target)) => {
+                let (source, target) = if is_from_earlier { (source, target) } else { (target, source) };
+                DiffReportEntry { kind: DiffType::Rename, source, target: Some(target) }
+            }
+            None => DiffReportEntry { kind: went, source: below(path, &deleted.name), target: None },
+        });
+    }
+}
