@@ -39,7 +39,8 @@ for i in "${!kinds[@]}"; do # each DataNode in turn dies while a file is written
     (head -c 15000000 "$d/data"; while [ ! -e "$d/go-on" ]; do sleep 0.1; done; tail -c +15000001 "$d/data") | $writer -put - "/killed-$i-$writer" 2> "$d/err" & w=$!
     begun "/killed-$i-$writer._COPYING_"; check "$writer writes to all DataNodes" $?; kill -9 "$(cat "$d/dn$i/dn.pid")"; touch "$d/go-on"; wait $w; rc=$?; rm "$d/go-on"; check "$writer -put while DataNode $i (${kinds[$i]}) is killed: $(tail -1 "$d/err" | cut -c1-200)" $rc
     fs -cat "/killed-$i-$writer" 2> "$d/err" | same; check "what was written by $writer while DataNode $i was killed" $?
-    as "${kinds[$i]}" "$H" dn "$d/dn$i"; for _ in $(seq 60); do [ "$(live)" = "${#kinds[@]}" ] && break; sleep 0.5; done
+    # The NameNode may not have missed it yet, so that counting the live is not enough.
+    as "${kinds[$i]}" "$H" dn "$d/dn$i"; for _ in $(seq 120); do curl -sf -o /dev/null "http://127.0.0.1:$((port + 10 * (i + 1) + 3))/jmx" && break; sleep 0.5; done; sleep 3; for _ in $(seq 60); do [ "$(live)" = "${#kinds[@]}" ] && break; sleep 0.5; done
   done
 done
 for i in 1 2 3 4; do # the writer dies; whoever the NameNode chooses leads the recovery
