@@ -36,6 +36,8 @@ pub struct Cluster {
     pub nodes: Vec<Node>,
     pub caller: Caller,
     pub now_ms: u64,
+    /// How far the wall clock was set off, forwards or back; the monotonic one goes on.
+    pub clock_step_ms: i64,
     pub random: u64,
     pub woken: Vec<WaitFor>,
     pub last_id: InodeId,
@@ -88,6 +90,7 @@ impl Cluster {
             nodes: Vec::new(),
             caller,
             now_ms: 1_000_000,
+            clock_step_ms: 0,
             random: 1,
             woken: Vec::new(),
             last_id: InodeId(0),
@@ -101,7 +104,7 @@ impl Cluster {
 
     pub fn env(&self) -> Env<'_> {
         Env {
-            now_ms: self.now_ms as i64,
+            now_ms: self.now_ms as i64 + self.clock_step_ms,
             monotonic_ms: self.now_ms,
             caller: &self.caller,
             rpc: &NO_RPC,
@@ -115,7 +118,8 @@ impl Cluster {
     }
 
     pub fn observe(&mut self, event: Observation<'_>) -> Observed {
-        let now = Now { wall_ms: self.now_ms, monotonic_ms: self.now_ms, random: self.next_random() };
+        let now =
+            Now { wall_ms: self.env().now_ms.max(0) as u64, monotonic_ms: self.now_ms, random: self.next_random() };
         let observed = self.namespace.observe(event, now);
         self.woken.extend(&observed.woken);
         observed

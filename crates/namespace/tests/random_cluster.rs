@@ -1,4 +1,4 @@
-//! Random writers, crashes, restarts and losses, and then quiet: every block that is left somewhere must end with the
+//! Random writers, crashes, restarts, losses and steps of the wall clock, and then quiet: every block that is left somewhere must end with the
 //! replicas its file wants, nothing else may lie on the DataNodes, and the counters must say so.
 //! `SEEDS` (a number) runs more; a failure names its seed, and `SEED` runs that one alone.
 
@@ -17,6 +17,7 @@ use surus_types::Block;
 const NODES: usize = 5;
 const STEPS: usize = 150;
 const FILES: u64 = 8;
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 struct Random(u64);
 
@@ -59,7 +60,9 @@ fn run(seed: u64) {
 fn step(c: &mut Cluster, random: &mut Random) {
     let src = format!("/f{}", random.below(FILES));
     let client = format!("c{}", random.below(3));
-    match random.below(14) {
+    match random.below(15) {
+        // Somebody sets the clock, up to a day off.
+        14 => c.clock_step_ms = random.below(2 * DAY_MS) as i64 - DAY_MS as i64,
         0..=2 => drop(put(c, random, &src, &client)),
         3 => drop(c.run(&Delete { src: &src, recursive: false })),
         4 => {
