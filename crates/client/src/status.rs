@@ -65,9 +65,15 @@ impl FileStatus {
             children: message.children_num.and_then(|n| u32::try_from(n).ok()),
             flags: message.flags.unwrap_or(0),
             storage_policy: message.storage_policy.unwrap_or(0) as u8,
-            ec_policy: message.ec_policy.and_then(|policy| policy.name),
+            ec_policy: message.ec_policy.map(|policy| ec_policy_name(&policy)),
         }
     }
+}
+
+/// A built-in policy may come as its id alone.
+pub(crate) fn ec_policy_name(policy: &proto::ErasureCodingPolicyProto) -> String {
+    let known = || surus_types::ErasureCodingPolicy::all_built_in().into_iter().find(|p| u32::from(p.id) == policy.id);
+    policy.name.clone().or_else(|| known().map(|p| p.name)).unwrap_or_default()
 }
 
 /// `parent/name`; `parent` where the name is empty.

@@ -3,6 +3,7 @@
 use crate::Namespace;
 use crate::edit_op::EditOp;
 use crate::ops;
+use crate::ops::erasure_coding::PolicyChange;
 use crate::tree::{InodeHandle, TreeError, is_name};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -116,6 +117,16 @@ impl Namespace {
                 ops::set_quota::apply(self, "OP_SET_NS_QUOTA", src, Some(*quota), None)
             }
             EditOp::ClearNsQuota { src } => ops::set_quota::apply(self, "OP_CLEAR_NS_QUOTA", src, Some(-1), None),
+            EditOp::AddErasureCodingPolicy { policy, .. } => ops::erasure_coding::apply_add(self, policy),
+            EditOp::EnableErasureCodingPolicy { name, .. } => {
+                ops::erasure_coding::apply_change(self, op.name(), name, PolicyChange::Enable)
+            }
+            EditOp::DisableErasureCodingPolicy { name, .. } => {
+                ops::erasure_coding::apply_change(self, op.name(), name, PolicyChange::Disable)
+            }
+            EditOp::RemoveErasureCodingPolicy { name, .. } => {
+                ops::erasure_coding::apply_change(self, op.name(), name, PolicyChange::Remove)
+            }
             EditOp::SetStoragePolicy { path, policy_id } => ops::set_storage_policy::apply(self, path, *policy_id),
             EditOp::Times { path, mtime, atime } => ops::set_times::apply(self, path, *mtime, *atime),
             EditOp::StartLogSegment | EditOp::EndLogSegment => Ok(Applied::default()),

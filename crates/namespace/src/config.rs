@@ -42,6 +42,12 @@ pub struct NamespaceConfig {
     pub quota_by_storage_type: bool,
     /// `dfs.permissions.allow.owner.set.quota`: the owner of a directory above may set quotas below it.
     pub owner_sets_quota: bool,
+    /// `dfs.namenode.ec.system.default.policy`: enabled by being named here; empty: none.
+    pub ec_default_policy: String,
+    /// `dfs.namenode.ec.policies.max.cellsize`, bytes.
+    pub ec_max_cell_size: u32,
+    /// `dfs.namenode.ec.userdefined.policy.allowed`.
+    pub ec_user_policies: bool,
     /// `dfs.storage.policy.enabled`.
     pub storage_policies: bool,
     /// `dfs.storage.policy.permissions.superuser-only`.
@@ -108,6 +114,9 @@ impl Default for NamespaceConfig {
             snapshots: SnapshotConfig::default(),
             quota_by_storage_type: true,
             owner_sets_quota: false,
+            ec_default_policy: "RS-6-3-1024k".into(),
+            ec_max_cell_size: 4 << 20,
+            ec_user_policies: true,
             storage_policies: true,
             storage_policies_superuser_only: false,
         }

@@ -4,7 +4,7 @@ use crate::tree::{DiffBodyView, InodeKind, InodeView, Reference};
 use crate::{FrozenImage, Namespace};
 use alloc::string::String;
 use core::fmt::Write;
-use surus_types::InodeId;
+use surus_types::{EcPolicyState, InodeId};
 
 impl Namespace {
     /// One line for the counters, one for each inode (parents first, children in name order), one for each open file.
@@ -34,6 +34,14 @@ impl FrozenImage {
         let (counter, live) = self.snapshot_numbers();
         if counter > 0 {
             let _ = writeln!(out, "snapshots {live}, next {counter}");
+        }
+        for info in self
+            .ec_policies()
+            .by_id()
+            .iter()
+            .filter(|i| i.persisted != EcPolicyState::Disabled || !i.policy.is_system())
+        {
+            let _ = writeln!(out, "{info:?}");
         }
         for inode in self.inodes() {
             self.dump_inode(&mut out, inode);

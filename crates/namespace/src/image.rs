@@ -3,6 +3,7 @@
 
 use crate::blocks::{BlockHandle, BlockIds, BlockState, FrozenBlocks};
 use crate::edit_op::{AclEntry, XAttr};
+use crate::erasure_coding::EcPolicies;
 use crate::image_snapshots::LoadingSnapshots;
 use crate::ops::delegation_token::Secrets;
 use crate::ops::rolling_upgrade::RollingUpgrade;
@@ -13,7 +14,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
-use surus_types::{Block, BlockId, InodeId, PermissionStatus};
+use surus_types::{Block, BlockId, EcPolicyState, ErasureCodingPolicy, InodeId, PermissionStatus};
 
 /// The namespace as it was at one transaction. Making one copies page pointers only; holding one makes the live
 /// namespace copy the pages it changes.
@@ -57,6 +58,10 @@ impl FrozenImage {
     /// Every directory that has children.
     pub fn directories(&self) -> impl Iterator<Item = (InodeView<'_>, ChildIter<'_>)> {
         self.inodes().filter(|inode| inode.child_count() > 0).map(|inode| (inode, inode.children(b"")))
+    }
+
+    pub fn ec_policies(&self) -> &EcPolicies {
+        self.tables.ec_policies()
     }
 
     pub fn inode(&self, handle: InodeHandle) -> InodeView<'_> {
@@ -235,6 +240,11 @@ impl ImageLoader {
         self.namespace.rolling_upgrade = Some(RollingUpgrade { start_time });
     }
 
+    /// Adds an erasure coding policy of the image. Those of files and directories must be there before the end.
+    pub fn push_ec_policy(&mut self, policy: ErasureCodingPolicy, state: EcPolicyState) {
+        self.namespace.tree.ec_policies_mut().load(policy, state);
+    }
+
     /// Adds an inode.
     ///
     /// # Errors
@@ -242,9 +252,6 @@ impl ImageLoader {
     pub fn push_inode(&mut self, inode: &ImageInode<'_>) -> Result<(), LoadError> {
         let kind = match inode.kind {
             ImageKind::Directory { .. } => InodeKind::Directory,
-            ImageKind::File { layout, .. } if layout.erasure_coding_policy != 0 => {
-                return Err(LoadError::Unsupported { inode: inode.id, feature: "an erasure coding policy" });
-            }
             ImageKind::File { .. } => InodeKind::File,
             ImageKind::Symlink { .. } => InodeKind::Symlink,
         };
@@ -337,6 +344,8 @@ impl ImageLoader {
                 return Err(LoadError::Orphans { count, example });
             }
         }
+        let default = self.namespace.config.ec_default_policy.clone();
+        self.namespace.tree.ec_policies_mut().enable_default(&default);
         self.namespace.tree.sum_types();
         Ok(self.namespace)
     }

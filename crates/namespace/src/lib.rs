@@ -12,6 +12,7 @@ pub mod blocks;
 pub mod config;
 pub mod dump;
 pub mod edit_op;
+pub mod erasure_coding;
 pub mod image;
 pub mod image_snapshots;
 pub mod leases;
@@ -65,8 +66,10 @@ impl Namespace {
     pub fn new(config: NamespaceConfig) -> Self {
         let root =
             PermissionStatus { user: config.fs_owner.clone(), group: config.supergroup.clone(), permission: ROOT_MODE };
+        let mut tree = Tree::new(&root, 0);
+        tree.ec_policies_mut().enable_default(&config.ec_default_policy);
         Namespace {
-            tree: Tree::new(&root, 0),
+            tree,
             config,
             leases: LeaseManager::default(),
             blocks: blocks::BlockManager::default(),

@@ -3,9 +3,14 @@
 
 use crate::harness::{Harness, caller};
 use std::fmt::Write;
+use surus_namespace::edit_op::ErasureCodingPolicyOp;
 use surus_namespace::edit_op::RenameOptions;
 use surus_namespace::ops::concat::Concat;
+use surus_namespace::ops::create::{Create, flag};
 use surus_namespace::ops::delete::Delete;
+use surus_namespace::ops::erasure_coding::{
+    AddErasureCodingPolicies, ChangeErasureCodingPolicy, PolicyChange, SetErasureCodingPolicy, UnsetErasureCodingPolicy,
+};
 use surus_namespace::ops::mkdirs::Mkdirs;
 use surus_namespace::ops::rename::{Rename, Rename2};
 use surus_namespace::ops::set_owner::SetOwner;
@@ -62,6 +67,45 @@ fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
         ["policy", src, policy] => {
             return h.run(&SetStoragePolicy { src, policy: (policy != "none").then_some(policy) }).map(done);
         }
+        ["ec-set", src, policy] => {
+            let policy = (policy != "default").then_some(policy);
+            return h.run(&SetErasureCodingPolicy { src, policy }).map(done);
+        }
+        ["ec-unset", src] => return h.run(&UnsetErasureCodingPolicy { src }).map(done),
+        ["ec-enable", name] => return ec_change(h, name, PolicyChange::Enable),
+        ["ec-disable", name] => return ec_change(h, name, PolicyChange::Disable),
+        ["ec-remove", name] => return ec_change(h, name, PolicyChange::Remove),
+        ["ec-add", codec, k, m, cell] => {
+            let policy = ErasureCodingPolicyOp {
+                codec: codec.into(),
+                data_units: k.parse().unwrap(),
+                parity_units: m.parse().unwrap(),
+                cell_size: cell.parse().unwrap(),
+                extra_options: Vec::new(),
+            };
+            let added = h.run(&AddErasureCodingPolicies { policies: vec![policy] })?;
+            return Ok(format!("{added:?}"));
+        }
+        ["ec-list"] => {
+            let all = h.namespace.tree.ec_policies().by_name().into_iter();
+            return Ok(all.map(|i| format!("{} {} {} ", i.policy.name, i.policy.id, i.state.name())).collect());
+        }
+        ["create", src, ec_policy_name, ref rest @ ..] => {
+            let flags = flag::CREATE | if rest.contains(&"replicate") { flag::SHOULD_REPLICATE } else { 0 };
+            let permission = FsPermission(0o644);
+            let request = Create {
+                src,
+                permission,
+                unmasked: None,
+                client_name: "c",
+                flags,
+                create_parent: true,
+                replication: 3,
+                block_size: if rest.contains(&"small") { 1 << 16 } else { 1 << 20 },
+                ec_policy_name: if ec_policy_name == "none" { "" } else { ec_policy_name },
+            };
+            return h.run(&request).map(|_| "ok".into());
+        }
         ["setrep", src, n] => {
             return h.run(&SetReplication { src, replication: n.parse().unwrap() }).map(|b| b.to_string());
         }
@@ -69,6 +113,10 @@ fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
         _ => return read(h, words),
     }
     Ok("ok".into())
+}
+
+fn ec_change(h: &mut Harness, name: &str, change: PolicyChange) -> Result<String, HdfsError> {
+    h.run(&ChangeErasureCodingPolicy { name, change }).map(|()| "ok".into())
 }
 
 fn quota(
@@ -106,6 +154,11 @@ fn read(h: &Harness, words: &[&str]) -> Result<String, HdfsError> {
                 s.children
             ),
         }),
+        ["ec", src] => ns.get_file_info(&env, src, |status| {
+            let status = status.unwrap();
+            format!("{} flags {} x{}", status.ec_policy.map_or("-", |p| &p.name), status.flags, status.replication)
+        }),
+        ["ec-shown", src] => ns.get_content_summary(&env, src).map(|s| format!("{:?}", s.ec_policy)),
         ["ls", src] => list(h, src, "", u32::MAX),
         ["ls", src, after, limit] => list(h, src, after.trim_matches('-'), limit.parse().unwrap()),
         ["summary", src] => ns.get_content_summary(&env, src).map(summary),

@@ -2,9 +2,11 @@
 
 use crate::block::{Block, StorageType};
 use crate::datanode::{AdminState, DatanodeId, DatanodeStats};
+use crate::erasure_coding::ErasureCodingPolicy;
 use crate::ids::InodeId;
 use crate::permission::FsPermission;
 use crate::storage_types::TypeSpaces;
+use alloc::string::String;
 
 /// Numbers are those of `HdfsFileStatusProto.FileType`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +43,8 @@ pub struct FileStatus<'a> {
     pub storage_policy: u8,
     /// Bits of `HdfsFileStatusProto.Flags`: ACL 1, encrypted 2, erasure-coded 4, snapshot-enabled 8.
     pub flags: u32,
+    /// Of a file, or for what comes into a directory; `None`: replication.
+    pub ec_policy: Option<&'a ErasureCodingPolicy>,
 }
 
 /// A replica's place: which DataNode, which of its storages.
@@ -76,7 +80,7 @@ pub struct LocatedBlocks {
 }
 
 /// Totals below a path. Sizes in bytes; quotas -1: none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentSummary {
     pub length: u64,
     pub file_count: u64,
@@ -89,6 +93,8 @@ pub struct ContentSummary {
     /// Bytes on each storage type, as far as storage policies say where they lie.
     pub type_consumed: TypeSpaces,
     pub type_quotas: TypeSpaces,
+    /// Of a file its erasure coding policy or `Replicated`; of a directory the policy that counts there, if any.
+    pub ec_policy: String,
 }
 
 impl Default for ContentSummary {
@@ -102,6 +108,7 @@ impl Default for ContentSummary {
             space_quota: -1,
             type_consumed: TypeSpaces::default(),
             type_quotas: TypeSpaces::NO_QUOTA,
+            ec_policy: String::new(),
         }
     }
 }

@@ -65,17 +65,17 @@ fn number(out: &mut Vec<u8>, value: impl itoa::Integer) {
 }
 
 /// `"key":number`, behind `before` (a comma or an opening brace).
-fn field(out: &mut Vec<u8>, before: &str, value: impl itoa::Integer) {
+pub(crate) fn field(out: &mut Vec<u8>, before: &str, value: impl itoa::Integer) {
     out.extend_from_slice(before.as_bytes());
     number(out, value);
 }
 
-fn text_field(out: &mut Vec<u8>, before: &str, value: &[u8]) {
+pub(crate) fn text_field(out: &mut Vec<u8>, before: &str, value: &[u8]) {
     out.extend_from_slice(before.as_bytes());
     string(out, value);
 }
 
-fn raw(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn raw(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
@@ -98,6 +98,9 @@ pub fn file_status_object(out: &mut Vec<u8>, s: &FileStatus<'_>) {
     field(out, ",\"childrenNum\":", s.children);
     if s.flags & FLAG_ERASURE_CODED != 0 {
         raw(out, ",\"ecBit\":true");
+    }
+    if let Some(policy) = s.ec_policy {
+        crate::json_ec::of_status(out, policy);
     }
     if s.flags & FLAG_ENCRYPTED != 0 {
         raw(out, ",\"encBit\":true");
@@ -193,8 +196,7 @@ impl Listing {
 /// The answer to GETCONTENTSUMMARY.
 pub fn content_summary(out: &mut Vec<u8>, s: &ContentSummary) {
     field(out, "{\"ContentSummary\":{\"directoryCount\":", s.directory_count);
-    let policy = if s.directory_count == 0 && s.file_count == 1 { "Replicated" } else { "" };
-    text_field(out, ",\"ecPolicy\":", policy.as_bytes());
+    text_field(out, ",\"ecPolicy\":", s.ec_policy.as_bytes());
     field(out, ",\"fileCount\":", s.file_count);
     field(out, ",\"length\":", s.length);
     field(out, ",\"quota\":", s.quota);
@@ -257,11 +259,6 @@ pub fn path(out: &mut Vec<u8>, path: &str) {
 pub fn location(out: &mut Vec<u8>, url: &str) {
     text_field(out, "{\"Location\":", url.as_bytes());
     out.push(b'}');
-}
-
-/// The answer to GETECPOLICY of a path that is replicated.
-pub fn no_policy(out: &mut Vec<u8>) {
-    raw(out, "null");
 }
 
 /// A block storage policy.

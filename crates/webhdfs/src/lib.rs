@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod json;
+pub mod json_ec;
 mod params;
 mod parse;
 mod redirect;

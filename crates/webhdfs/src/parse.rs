@@ -10,17 +10,7 @@ pub const PREFIX: &str = "/webhdfs/v1";
 
 /// Hadoop's operations that Surus has not, per method: known names, so that the answer is not "not a valid operation".
 const UNSUPPORTED: &[(Method, &[&str])] = &[
-    (
-        Method::Get,
-        &[
-            "GETECPOLICIES",
-            "GETECCODECS",
-            "GETSNAPSHOTDIFF",
-            "GETSNAPSHOTDIFFLISTING",
-            "GETSNAPSHOTTABLEDIRECTORYLIST",
-            "GETSNAPSHOTLIST",
-        ],
-    ),
+    (Method::Get, &["GETSNAPSHOTDIFF", "GETSNAPSHOTDIFFLISTING", "GETSNAPSHOTTABLEDIRECTORYLIST", "GETSNAPSHOTLIST"]),
     (
         Method::Put,
         &[
@@ -31,12 +21,8 @@ const UNSUPPORTED: &[(Method, &[&str])] = &[
             "DISALLOWSNAPSHOT",
             "CREATESNAPSHOT",
             "RENAMESNAPSHOT",
-            "ENABLEECPOLICY",
-            "DISABLEECPOLICY",
-            "SETECPOLICY",
         ],
     ),
-    (Method::Post, &["UNSETECPOLICY"]),
     (Method::Delete, &["DELETESNAPSHOT"]),
 ];
 
@@ -108,6 +94,8 @@ fn is_operation(method: Method, name: &str) -> bool {
             "GETALLSTORAGEPOLICY",
             "GETSTORAGEPOLICY",
             "GETECPOLICY",
+            "GETECPOLICIES",
+            "GETECCODECS",
             "GETDELEGATIONTOKEN",
             "GETSERVERDEFAULTS",
             "GETSTATUS",
@@ -127,6 +115,9 @@ fn is_operation(method: Method, name: &str) -> bool {
             "SETPERMISSION",
             "SETTIMES",
             "SETSTORAGEPOLICY",
+            "ENABLEECPOLICY",
+            "DISABLEECPOLICY",
+            "SETECPOLICY",
             "SATISFYSTORAGEPOLICY",
             "SETQUOTA",
             "SETQUOTABYSTORAGETYPE",
@@ -138,7 +129,7 @@ fn is_operation(method: Method, name: &str) -> bool {
             "SETXATTR",
             "REMOVEXATTR",
         ],
-        Method::Post => &["APPEND", "TRUNCATE", "CONCAT", "UNSETSTORAGEPOLICY"],
+        Method::Post => &["APPEND", "TRUNCATE", "CONCAT", "UNSETSTORAGEPOLICY", "UNSETECPOLICY"],
         Method::Delete => &["DELETE"],
     };
     supported.contains(&name) || unsupported(method, name).is_some()
@@ -196,6 +187,12 @@ fn namenode_operation(method: Method, name: &str, params: &Params) -> Result<Ope
             modification_time_ms: params.long("modificationtime", -1)?.unwrap_or(-1),
             access_time_ms: params.long("accesstime", -1)?.unwrap_or(-1),
         },
+        "GETECPOLICIES" => Operation::GetEcPolicies,
+        "GETECCODECS" => Operation::GetEcCodecs,
+        "SETECPOLICY" => Operation::SetEcPolicy { policy: params.required("ecpolicy", name)?.to_string() },
+        "UNSETECPOLICY" => Operation::UnsetEcPolicy,
+        "ENABLEECPOLICY" => Operation::EnableEcPolicy { policy: params.required("ecpolicy", name)?.to_string() },
+        "DISABLEECPOLICY" => Operation::DisableEcPolicy { policy: params.required("ecpolicy", name)?.to_string() },
         "SETSTORAGEPOLICY" => {
             let policy =
                 params.text("storagepolicy").ok_or_else(|| illegal("Storage policy name is empty."))?.to_string();
@@ -256,7 +253,6 @@ fn required_of_unsupported(name: &str, params: &Params) -> Result<(), HdfsError>
         "RENEWDELEGATIONTOKEN" | "CANCELDELEGATIONTOKEN" => &["token"],
         "RENAMESNAPSHOT" => &["oldsnapshotname", "snapshotname"],
         "DELETESNAPSHOT" => &["snapshotname"],
-        "SETECPOLICY" | "ENABLEECPOLICY" | "DISABLEECPOLICY" => &["ecpolicy"],
         _ => &[],
     };
     needed.iter().try_for_each(|param| params.required(param, name).map(|_| ()))

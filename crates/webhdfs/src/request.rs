@@ -130,6 +130,18 @@ pub enum Operation {
         namespace_quota: i64,
         space_quota: i64,
     },
+    GetEcPolicies,
+    GetEcCodecs,
+    SetEcPolicy {
+        policy: String,
+    },
+    UnsetEcPolicy,
+    EnableEcPolicy {
+        policy: String,
+    },
+    DisableEcPolicy {
+        policy: String,
+    },
     SetStoragePolicy {
         policy: String,
     },

@@ -30,6 +30,7 @@ fn status(name: &[u8]) -> FileStatus<'_> {
         children: 0,
         storage_policy: 0,
         flags: 0,
+        ec_policy: None,
     }
 }
 
@@ -48,6 +49,7 @@ fn file_status() {
         symlink: b"/t",
         permission: FsPermission(0),
         flags: 15,
+        ec_policy: None,
         ..status(b"a\"\\\n\x01\xff\xc3\xbc")
     };
     assert_eq!(

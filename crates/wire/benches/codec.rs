@@ -89,6 +89,7 @@ fn listings() {
         children: 0,
         storage_policy: 0,
         flags: 0,
+        ec_policy: None,
     };
     let mut out = Vec::new();
     measure("listing of 1000, an entry", 1000, || {

@@ -6,8 +6,10 @@
 //! order of their numbers and with the same optional ones as Java does (`PBHelperClient.java`, Hadoop 3.5.0).
 
 use crate::rpc::header::put_delimited;
+use crate::to_proto;
 use crate::varint::{put_bytes, put_uint, put_varint};
 use alloc::vec::Vec;
+use prost::Message;
 use surus_types::{AdminState, Block};
 use surus_types::{
     DatanodeId, DatanodeStats, ExtendedBlock, FileStatus, FileType, LocatedBlock, LocatedBlocks, Replica,
@@ -76,6 +78,9 @@ fn put_status_tail(out: &mut Vec<u8>, status: &FileStatus<'_>) {
     put_uint(out, 13, status.inode_id.0);
     put_uint(out, 14, u64::from(status.children));
     put_uint(out, 16, u64::from(status.storage_policy));
+    if let Some(policy) = status.ec_policy {
+        put_bytes(out, 17, &to_proto::ec_policy(policy).encode_to_vec());
+    }
     put_uint(out, 18, u64::from(status.flags));
 }
 

@@ -4,7 +4,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use surus_proto::hadoop::common::TokenProto;
 use surus_proto::hadoop::hdfs as p;
-use surus_types::{AdminState, Block, ContentSummary, DatanodeId, DatanodeStats, ExtendedBlock, FileStatus, FileType};
+use surus_types::{
+    AdminState, Block, ContentSummary, DatanodeId, DatanodeStats, ErasureCodingPolicy, ExtendedBlock, FileStatus,
+    FileType,
+};
 use surus_types::{FsPermission, FsStats, LocatedBlock, Replica, STORAGE_TYPES, StorageReport, StorageType};
 
 /// A token with its four required fields empty, as it is sent while security is off.
@@ -115,9 +118,31 @@ pub fn file_status(status: &FileStatus<'_>) -> p::HdfsFileStatusProto {
         children_num: Some(status.children as i32),
         file_encryption_info: None,
         storage_policy: Some(u32::from(status.storage_policy)),
-        ec_policy: None,
+        ec_policy: status.ec_policy.map(ec_policy),
         flags: Some(status.flags),
         namespace: None,
+    }
+}
+
+/// A built-in policy is its id, as Hadoop sends it.
+pub fn ec_policy(policy: &ErasureCodingPolicy) -> p::ErasureCodingPolicyProto {
+    let bare = p::ErasureCodingPolicyProto { id: u32::from(policy.id), ..p::ErasureCodingPolicyProto::default() };
+    if policy.is_system() {
+        return bare;
+    }
+    let option =
+        |(key, value): &(String, String)| p::EcSchemaOptionEntryProto { key: key.clone(), value: value.clone() };
+    let schema = p::EcSchemaProto {
+        codec_name: policy.codec.clone(),
+        data_units: policy.data_units,
+        parity_units: policy.parity_units,
+        options: policy.options.iter().map(option).collect(),
+    };
+    p::ErasureCodingPolicyProto {
+        name: Some(policy.name.clone()),
+        schema: Some(schema),
+        cell_size: Some(policy.cell_size),
+        ..bare
     }
 }
 
@@ -153,7 +178,7 @@ pub fn content_summary(summary: &ContentSummary) -> p::ContentSummaryProto {
         snapshot_file_count: Some(0),
         snapshot_directory_count: Some(0),
         snapshot_space_consumed: Some(0),
-        erasure_coding_policy: Some(String::new()),
+        erasure_coding_policy: Some(summary.ec_policy.clone()),
     }
 }
 

@@ -32,6 +32,7 @@ fn status<'a>(numbers: &[u64; 6], name: &'a [u8], owner: &'a str, group: &'a str
         children: numbers[4] as u32 >> 1,
         storage_policy: numbers[3] as u8,
         flags: numbers[2] as u32 & 15,
+        ec_policy: None,
     }
 }
 
@@ -180,6 +181,7 @@ fn golden_listing() {
         children: 0,
         storage_policy: 0,
         flags: 0,
+        ec_policy: None,
     };
     let mut out = Vec::new();
     encode::put_directory_listing(&mut out, 1, |listing| {

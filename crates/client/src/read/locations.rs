@@ -47,7 +47,7 @@ impl Locations {
                 path: path.to_string(),
                 complete_length: answer.file_length,
                 last,
-                ec_policy: answer.ec_policy.map(|policy| policy.name.unwrap_or_default()),
+                ec_policy: answer.ec_policy.map(|policy| crate::status::ec_policy_name(&policy)),
                 encrypted: answer.file_encryption_info.is_some(),
                 blocks: answer.blocks,
             });

@@ -93,6 +93,12 @@ keys! {
         DFS_QUOTA_BY_STORAGE_TYPE_ENABLED: Bool = "dfs.quota.by.storage.type.enabled", "true";
         /// The owner of a directory may set quotas on what lies directly in it.
         DFS_PERMISSIONS_ALLOW_OWNER_SET_QUOTA: Bool = "dfs.permissions.allow.owner.set.quota", "false";
+        /// Erasure coding policy that is enabled from the start; empty: none.
+        DFS_NAMENODE_EC_SYSTEM_DEFAULT_POLICY: Text = "dfs.namenode.ec.system.default.policy", "RS-6-3-1024k";
+        /// Largest cell of a user's erasure coding policy, in bytes.
+        DFS_NAMENODE_EC_POLICIES_MAX_CELLSIZE: Int = "dfs.namenode.ec.policies.max.cellsize", "4194304", range 1..=i32::MAX;
+        /// Erasure coding policies can be added.
+        DFS_NAMENODE_EC_USERDEFINED_POLICY_ALLOWED: Bool = "dfs.namenode.ec.userdefined.policy.allowed", "true";
         /// Storage policies can be set.
         DFS_STORAGE_POLICY_ENABLED: Bool = "dfs.storage.policy.enabled", "true";
         /// Only superusers set storage policies.

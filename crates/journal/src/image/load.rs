@@ -20,7 +20,8 @@ use surus_namespace::{Namespace, NamespaceConfig};
 use surus_proto::hadoop::hdfs::BlockTypeProto;
 use surus_proto::hadoop::hdfs::fsimage::i_node_section as pb;
 use surus_proto::hadoop::hdfs::fsimage::{
-    INodeSection, NameSystemSection, StringTableSection, i_node_directory_section, string_table_section,
+    ErasureCodingSection, INodeSection, NameSystemSection, StringTableSection, i_node_directory_section,
+    string_table_section,
 };
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, StorageType, TxId};
 
@@ -100,6 +101,10 @@ impl Loader<'_> {
         let head: INodeSection = inodes.message()?.ok_or_else(|| self.missing(INODE))?;
         let last_inode_id = InodeId(head.last_inode_id());
         let mut loader = ImageLoader::new(config, last_inode_id, block_ids(&name_system));
+        let mut policies = open(ERASURE_CODING);
+        if let Some(section) = policies.message::<ErasureCodingSection>()? {
+            erasure_coding::load(section, &mut loader).map_err(|problem| policies.error(&problem))?;
+        }
         let mut buffers = Buffers { names, blocks: Vec::new() };
         for _ in 0..head.num_inodes() {
             let inode: pb::INode = inodes.message()?.ok_or_else(|| inodes.error("it ends before its last inode"))?;
@@ -122,10 +127,7 @@ impl Loader<'_> {
             pushed.map_err(|e| directories.error(&e.to_string()))?;
         }
         load_snapshots(self.image, &mut loader, &buffers.names, &references)?;
-        let carried = Carried {
-            erasure_coding: open(ERASURE_CODING).rest(CARRIED_BYTES_MAX)?,
-            cache_manager: open(CACHE_MANAGER).rest(CARRIED_BYTES_MAX)?,
-        };
+        let carried = Carried { cache_manager: open(CACHE_MANAGER).rest(CARRIED_BYTES_MAX)? };
         let namespace = loader.finish().map_err(|e| self.error(INODE_DIR, 0, &e.to_string()))?;
         Ok(LoadedImage { namespace, txid, carried: carried.or_default() })
     }
@@ -163,10 +165,7 @@ impl Carried {
     fn or_default(self) -> Carried {
         let fresh = Carried::default();
         let or = |found: Vec<u8>, fresh: Vec<u8>| if found.is_empty() { fresh } else { found };
-        Carried {
-            erasure_coding: or(self.erasure_coding, fresh.erasure_coding),
-            cache_manager: or(self.cache_manager, fresh.cache_manager),
-        }
+        Carried { cache_manager: or(self.cache_manager, fresh.cache_manager) }
     }
 }
 
@@ -281,7 +280,8 @@ impl Buffers {
         let (mut acl, mut xattrs) = (Vec::new(), Vec::new());
         let (permission, times, kind) = if let Some(file) = &inode.file {
             (acl, xattrs) = self.names.features(file.acl.as_ref(), file.x_attrs.as_ref())?;
-            if file.block_type() != BlockTypeProto::Contiguous {
+            // Block groups are another thing than blocks: files that have some are left to a version that can read them.
+            if file.block_type() != BlockTypeProto::Contiguous && !file.blocks.is_empty() {
                 return unsupported("erasure-coded blocks");
             }
             self.blocks.clear();
@@ -290,9 +290,10 @@ impl Buffers {
                 generation_stamp: GenerationStamp(block.gen_stamp),
                 num_bytes: block.num_bytes(),
             }));
+            let replication = if file.erasure_coding_policy_id() != 0 { 1 } else { file.replication() };
             let layout = FileLayout {
                 preferred_block_size: file.preferred_block_size(),
-                replication: u16::try_from(file.replication()).map_err(|_| "replication is out of range")?,
+                replication: u16::try_from(replication).map_err(|_| "replication is out of range")?,
                 storage_policy: file.storage_policy_id() as u8,
                 erasure_coding_policy: file.erasure_coding_policy_id() as u8,
             };

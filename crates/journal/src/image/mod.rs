@@ -8,6 +8,7 @@
 
 mod codec;
 mod encode;
+mod erasure_coding;
 mod file;
 mod load;
 mod load_snapshots;
@@ -52,20 +53,12 @@ pub(crate) const XATTR_TABLE: u32 = 3;
 /// Sections whose content the namespace does not hold yet: kept as they were read, and written again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Carried {
-    pub(crate) erasure_coding: Vec<u8>,
     pub(crate) cache_manager: Vec<u8>,
 }
 
 impl Default for Carried {
-    /// What a fresh file system has: five built-in erasure coding policies (id, state DISABLED), no
-    /// cache pools.
+    /// What a fresh file system has: no cache pools.
     fn default() -> Self {
-        Carried {
-            erasure_coding: vec![
-                30, 10, 4, 32, 1, 40, 1, 10, 4, 32, 2, 40, 1, 10, 4, 32, 3, 40, 1, 10, 4, 32, 4, 40, 1, 10, 4, 32, 5,
-                40, 1,
-            ],
-            cache_manager: vec![6, 8, 1, 16, 0, 24, 0],
-        }
+        Carried { cache_manager: vec![6, 8, 1, 16, 0, 24, 0] }
     }
 }

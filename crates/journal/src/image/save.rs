@@ -50,7 +50,7 @@ pub(crate) fn write_image(
 
     put_delimited(&mut writer.buffer, &name_system(image, txid, info).encode_to_vec());
     writer.end_section(NS_INFO)?;
-    writer.raw_section(ERASURE_CODING, &carried.erasure_coding)?;
+    writer.raw_section(ERASURE_CODING, &erasure_coding::encode(image.ec_policies()))?;
     let mut strings = Strings::default();
     write_inodes(&mut writer, image, &mut strings)?;
     let mut references = References::default();
@@ -135,7 +135,10 @@ fn put_file(
     strings: &mut Strings,
 ) {
     let layout = inode.layout();
-    put_u64(out, 1, u64::from(layout.replication));
+    let is_striped = layout.erasure_coding_policy != 0;
+    if !is_striped {
+        put_u64(out, 1, u64::from(layout.replication));
+    }
     put_u64(out, 2, inode.modification_time() as u64);
     put_u64(out, 3, inode.access_time() as u64);
     put_u64(out, 4, layout.preferred_block_size);
@@ -156,8 +159,10 @@ fn put_file(
     }
     put_features(out, scratch, inode, strings, (8, 9));
     put_u64(out, 10, u64::from(layout.storage_policy));
-    // Block type: contiguous.
-    put_u64(out, 11, 0);
+    put_u64(out, 11, u64::from(is_striped));
+    if is_striped {
+        put_u64(out, 12, u64::from(layout.erasure_coding_policy));
+    }
 }
 
 /// The attributes of a file in a snapshot; features come behind them.

@@ -1,9 +1,11 @@
 //! WebHDFS operations on the borders of features: storage policies, trash roots, links, erasure coding of what has none.
 
+use crate::rpc::client::ec;
 use surus_namespace::{Env, Namespace, storage_policy};
 use surus_types::{FileStatus, HdfsError};
 use surus_webhdfs::Operation;
 use surus_webhdfs::json::{self, StoragePolicy};
+use surus_webhdfs::json_ec;
 
 /// Home directories that GETTRASHROOTS of all users looks into; the namespace is locked meanwhile.
 const TRASH_USERS_MAX: u32 = 10_000;
@@ -24,7 +26,16 @@ pub fn read(
         Operation::GetStoragePolicy => {
             namespace.get_storage_policy(env, src).map(|policy| json::storage_policy(&mut out, &view(policy)))
         }
-        Operation::GetEcPolicy => existing(namespace, env, src).map(|()| json::no_policy(&mut out)),
+        Operation::GetEcPolicy => ec::policy_of(namespace, env, src).map(|policy| json_ec::policy(&mut out, policy)),
+        Operation::GetEcPolicies => {
+            let all = namespace.tree.ec_policies().by_name();
+            json_ec::policies(&mut out, all.into_iter().map(|info| (&info.policy, info.state)));
+            Ok(())
+        }
+        Operation::GetEcCodecs => {
+            json_ec::codecs(&mut out, &ec::CODECS);
+            Ok(())
+        }
         Operation::GetLinkTarget => {
             namespace.get_link_target(env, src).map(|target| json::path(&mut out, &String::from_utf8_lossy(&target)))
         }
@@ -44,13 +55,6 @@ fn view(policy: &storage_policy::StoragePolicy) -> StoragePolicy<'static> {
         creation_fallbacks: policy.creation_fallbacks,
         replication_fallbacks: policy.replication_fallbacks,
         copy_on_create_file: policy.copy_on_create,
-    }
-}
-
-fn existing(namespace: &Namespace, env: &Env<'_>, src: &str) -> Result<(), HdfsError> {
-    match namespace.get_file_info(env, src, |status| status.is_some())? {
-        true => Ok(()),
-        false => Err(HdfsError::file_not_found(format!("Path not found: {src}"))),
     }
 }
 

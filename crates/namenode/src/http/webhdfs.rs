@@ -11,6 +11,9 @@ use std::sync::Arc;
 use surus_namespace::edit_op::RenameOptions;
 use surus_namespace::ops::concat::Concat;
 use surus_namespace::ops::delete::Delete;
+use surus_namespace::ops::erasure_coding::{
+    ChangeErasureCodingPolicy, PolicyChange, SetErasureCodingPolicy, UnsetErasureCodingPolicy,
+};
 use surus_namespace::ops::get_block_locations::{BlockLocationsPart, GetBlockLocations};
 use surus_namespace::ops::mkdirs::Mkdirs;
 use surus_namespace::ops::rename::{Rename, Rename2};
@@ -387,6 +390,10 @@ fn nothing(result: Result<Done, Refused>) -> Outcome {
     Ok((Answer::Empty { typed: true }, settled(result)?))
 }
 
+fn change_ec_policy(core: &Core, call: &Call<'_>, name: &str, change: PolicyChange) -> Outcome {
+    nothing(core.write_if(call, None, &ChangeErasureCodingPolicy { name, change }, |_, ()| {}))
+}
+
 fn set_storage_policy(core: &Core, call: &Call<'_>, src: &str, policy: Option<&str>) -> Outcome {
     let operation = SetStoragePolicy { src, policy };
     nothing(core.write_if(call, None, &operation, |_, ()| {}))
@@ -451,6 +458,16 @@ fn write(core: &Core, call: &Call<'_>, request: &Request) -> Outcome {
             let (storage_type, space_quota) = (Some(*storage_type), *space_quota);
             set_quota(core, call, &SetQuota { src, namespace_quota: DONT_SET, space_quota, storage_type })
         }
+        Operation::SetEcPolicy { policy } => {
+            let operation = SetErasureCodingPolicy { src, policy: Some(policy) };
+            nothing(core.write_if(call, None, &operation, |_, ()| {}))
+        }
+        Operation::UnsetEcPolicy => {
+            let txid = settled(core.write_if(call, None, &UnsetErasureCodingPolicy { src }, |_, ()| {}))?;
+            Ok((Answer::Empty { typed: false }, txid))
+        }
+        Operation::EnableEcPolicy { policy } => change_ec_policy(core, call, policy, PolicyChange::Enable),
+        Operation::DisableEcPolicy { policy } => change_ec_policy(core, call, policy, PolicyChange::Disable),
         Operation::SetStoragePolicy { policy } => set_storage_policy(core, call, src, Some(policy)),
         Operation::UnsetStoragePolicy => {
             let (_, txid) = set_storage_policy(core, call, src, None)?;

@@ -70,6 +70,7 @@ impl Operation for AddBlock<'_> {
             .into());
         }
         let previous = namespace.final_form(&file, self.previous)?;
+        self.check_striped(namespace, &file)?;
         let parent = namespace.tree.inode(file.handle).parent().unwrap_or(InodeHandle::ROOT);
         let (freed, added) = self.charges(namespace, &file, previous);
         namespace.verify_quota_after(parent, &freed, &added, None)?;
@@ -96,6 +97,20 @@ impl Operation for AddBlock<'_> {
 }
 
 impl AddBlock<'_> {
+    /// Block groups are not written yet: the answer is that of a Hadoop with too few DataNodes for the policy.
+    fn check_striped(&self, namespace: &Namespace, file: &OpenFile) -> Result<(), HdfsError> {
+        let Some(policy) = namespace.tree.inode(file.handle).ec_policy() else { return Ok(()) };
+        Err(HdfsError::io(format!(
+            "File {} could only be written to 0 of the {} required nodes for {}. There are {} datanode(s) running and {} \
+             node(s) are excluded in this operation.",
+            file.path,
+            policy.data_units,
+            policy.name,
+            namespace.blocks.datanodes.num_live(),
+            self.excluded.len()
+        )))
+    }
+
     /// The previous block shrinks from a full block to its length, the new one counts in full.
     fn charges(&self, namespace: &Namespace, file: &OpenFile, previous: Option<Block>) -> (Usage, Usage) {
         let inode = namespace.tree.inode(file.handle);

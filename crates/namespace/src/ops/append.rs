@@ -55,6 +55,11 @@ impl Operation for Append<'_> {
             ))
             .into());
         };
+        if namespace.tree.inode(file).ec_policy().is_some() && !self.new_block {
+            let text =
+                "Append on EC file without new block is not supported. Use NEW_BLOCK create flag while appending file.";
+            return Err(HdfsError::new(ExceptionClass::UnsupportedOperation, text).into());
+        }
         if namespace.tree.inode(file).storage_policy() == LAZY_PERSIST_POLICY {
             return Err(HdfsError::new(
                 ExceptionClass::UnsupportedOperation,

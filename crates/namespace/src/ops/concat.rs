@@ -110,6 +110,10 @@ fn check_source(
     if from.is_under_construction() || from.blocks().is_empty() {
         return refuse(format!("concat: source file {src} is invalid or empty or underConstruction"));
     }
+    if from.layout().erasure_coding_policy != to.layout().erasure_coding_policy {
+        let target = &target_path.path;
+        return refuse(format!("Source file {src} and target file {target} have different erasure coding policy"));
+    }
     let (ours, theirs) = (to.preferred_block_size(), from.preferred_block_size());
     if theirs > ours {
         return refuse(format!(

@@ -16,7 +16,9 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use surus_types::{ExceptionClass, FsAction, FsPermission, HdfsError, HdfsPath, InodeId, PermissionStatus, TxId};
+use surus_types::{
+    ErasureCodingPolicy, ExceptionClass, FsAction, FsPermission, HdfsError, HdfsPath, InodeId, PermissionStatus, TxId,
+};
 
 /// Bits of `createFlag`.
 pub mod flag {
@@ -62,12 +64,13 @@ impl Operation for Create<'_> {
         namespace.check_safe_mode(env, format_args!("Cannot create file{}", self.src))?;
         let path = namespace.resolve_for(env, self.src, DirOp::Create, "create")?;
         namespace.check_ancestor_access(env, &path, FsAction::WRITE)?;
+        let ec_policy = self.ec_policy(namespace, &path)?;
         // A file that is there is told of before what is wrong with the new one, unless it is to be replaced or is open.
         if path.last.is_some_and(|last| namespace.tree.inode(last).is_under_construction()) {
-            self.check_sizes(namespace, env, &path)?;
+            self.check_sizes(namespace, env, &path, ec_policy)?;
         }
         self.check_target(namespace, env, &path)?;
-        self.check_sizes(namespace, env, &path)?;
+        self.check_sizes(namespace, env, &path, ec_policy)?;
         if path.last.is_none() {
             namespace.verify_new_names(&path)?;
         }
@@ -77,7 +80,7 @@ impl Operation for Create<'_> {
         }
         let mut ops = plan_missing_parents(namespace, env, &path);
         let inode_id = InodeId(namespace.last_inode_id.0 + 1 + ops.len() as u64);
-        ops.push(self.add_op(namespace, env, &path, inode_id));
+        ops.push(self.add_op(namespace, env, &path, inode_id, ec_policy));
         Ok(Plan::new(ops, CreateReply { inode_id }))
     }
 }
@@ -99,20 +102,16 @@ impl Create<'_> {
                 "SHOULD_REPLICATE flag and ecPolicyName are exclusive parameters. Set both is not allowed!",
             ));
         }
-        if !self.ec_policy_name.is_empty() {
-            return Err(HdfsError::new(
-                ExceptionClass::HadoopIllegalArgument,
-                format!(
-                    "Policy '{}' does not match any enabled erasure coding policies: [RS-6-3-1024k]. An erasure coding policy can be \
-                     enabled by enableErasureCodingPolicy API.",
-                    self.ec_policy_name
-                ),
-            ));
-        }
         Ok(())
     }
 
-    fn check_sizes(&self, namespace: &Namespace, env: &Env<'_>, path: &Resolved<'_>) -> Result<(), HdfsError> {
+    fn check_sizes(
+        &self,
+        namespace: &Namespace,
+        env: &Env<'_>,
+        path: &Resolved<'_>,
+        ec_policy: Option<&ErasureCodingPolicy>,
+    ) -> Result<(), HdfsError> {
         let minimum = namespace.blocks.config.min_block_size;
         if (self.block_size as i64) < i64::try_from(minimum).unwrap_or(i64::MAX) {
             return Err(HdfsError::io(format!(
@@ -121,7 +120,35 @@ impl Create<'_> {
                 self.block_size as i64
             )));
         }
-        namespace.verify_replication(&path.path, self.replication, Some(&env.caller.address))
+        match ec_policy {
+            Some(policy) => self.check_cell_size(policy),
+            None => namespace.verify_replication(&path.path, self.replication, Some(&env.caller.address)),
+        }
+    }
+
+    /// The policy of the new file: asked for, or of its directory; `None`: replication.
+    fn ec_policy<'n>(
+        &self,
+        namespace: &'n Namespace,
+        path: &Resolved<'_>,
+    ) -> Result<Option<&'n ErasureCodingPolicy>, HdfsError> {
+        if self.has(flag::SHOULD_REPLICATE) {
+            return Ok(None);
+        }
+        if self.ec_policy_name.is_empty() {
+            return Ok(namespace.tree.inode(path.ancestor).ec_policy());
+        }
+        namespace.tree.ec_policies().enabled_by_name(self.ec_policy_name)
+    }
+
+    fn check_cell_size(&self, policy: &ErasureCodingPolicy) -> Result<(), HdfsError> {
+        if self.block_size >= u64::from(policy.cell_size) {
+            return Ok(());
+        }
+        Err(HdfsError::io(format!(
+            "Specified block size ({}) is less than the cell size ({}) of the erasure coding policy ({}).",
+            self.block_size, policy.cell_size, policy.name
+        )))
     }
 
     /// What may be at the path already.
@@ -154,12 +181,19 @@ impl Create<'_> {
         .into())
     }
 
-    fn add_op(&self, namespace: &Namespace, env: &Env<'_>, path: &Resolved<'_>, inode_id: InodeId) -> EditOp {
+    fn add_op(
+        &self,
+        namespace: &Namespace,
+        env: &Env<'_>,
+        path: &Resolved<'_>,
+        inode_id: InodeId,
+        ec_policy: Option<&ErasureCodingPolicy>,
+    ) -> EditOp {
         let Inherited { mode, acl } = namespace.inherited(path, false, (self.permission, self.unmasked));
         EditOp::Add(Box::new(AddClose {
             inode_id,
             path: path.path.as_ref().into(),
-            replication: self.replication as u16,
+            replication: if ec_policy.is_some() { 1 } else { self.replication as u16 },
             mtime: env.now_ms,
             atime: env.now_ms,
             block_size: self.block_size,
@@ -175,7 +209,7 @@ impl Create<'_> {
             client_machine: (&*env.caller.address).into(),
             overwrite: self.has(flag::OVERWRITE),
             storage_policy_id: if self.has(flag::LAZY_PERSIST) { LAZY_PERSIST_POLICY } else { 0 },
-            erasure_coding_policy_id: 0,
+            erasure_coding_policy_id: ec_policy.map_or(ErasureCodingPolicy::REPLICATION_ID, |policy| policy.id),
             rpc: env.rpc.clone(),
         }))
     }
@@ -212,9 +246,6 @@ impl Namespace {
 /// The path is taken and nothing says to overwrite it, its parent is missing, or it names unsupported features.
 pub fn apply(namespace: &mut Namespace, op: &AddClose, txid: TxId) -> Result<Applied, ApplyError> {
     const OP: &str = "OP_ADD";
-    if op.erasure_coding_policy_id != 0 {
-        return Err(ApplyError::Unsupported("OP_ADD with erasure coding"));
-    }
     let path = &*op.path;
     check_acl(OP, path, &op.acl, false)?;
     let (parent, name) = namespace.apply_lookup_parent(OP, path)?;
@@ -230,7 +261,7 @@ pub fn apply(namespace: &mut Namespace, op: &AddClose, txid: TxId) -> Result<App
         preferred_block_size: op.block_size,
         replication: op.replication,
         storage_policy: op.storage_policy_id,
-        erasure_coding_policy: 0,
+        erasure_coding_policy: op.erasure_coding_policy_id,
     };
     let file = namespace.tree.add_file(parent, name, &new, layout).map_err(|e| ApplyError::tree(OP, path, e))?;
     namespace.apply_features(file, &op.acl, &op.xattrs);

@@ -41,7 +41,8 @@ impl Namespace {
 
     pub(super) fn totals(&self, handle: InodeHandle) -> ContentSummary {
         let counts = self.tree.counts(handle);
-        let quota = self.tree.inode(handle).quota_shown();
+        let inode = self.tree.inode(handle);
+        let quota = inode.quota_shown();
         ContentSummary {
             length: counts.length,
             file_count: counts.files,
@@ -51,6 +52,7 @@ impl Namespace {
             space_quota: quota.space,
             type_consumed: self.tree.type_spaces(handle),
             type_quotas: quota.types,
+            ec_policy: inode.ec_policy_shown().into(),
         }
     }
 }

@@ -96,5 +96,6 @@ pub(super) fn reserved_status<'a>(name: &'a [u8], mode: u16, group: &'a str) -> 
         children: 0,
         storage_policy: 0,
         flags: 0,
+        ec_policy: None,
     }
 }

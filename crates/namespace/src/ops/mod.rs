@@ -10,6 +10,7 @@ pub mod concat;
 pub mod create;
 pub mod delegation_token;
 pub mod delete;
+pub mod erasure_coding;
 mod file_state;
 pub mod fsync;
 pub mod get_acl_status;

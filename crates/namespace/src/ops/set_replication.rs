@@ -24,8 +24,12 @@ impl Operation for SetReplication<'_> {
         namespace.verify_replication(self.src, self.replication, None)?;
         let path = namespace.resolve_for(env, self.src, DirOp::Write, "setReplication")?;
         namespace.check_path_access(env, &path, FsAction::WRITE)?;
+        let has_replicas = |last| {
+            let inode = namespace.tree.inode(last);
+            inode.is_file() && inode.ec_policy().is_none()
+        };
         if let (Some(last), Some(parent)) = (path.last, path.parent())
-            && namespace.tree.inode(last).is_file()
+            && has_replicas(last)
         {
             let inode = namespace.tree.inode(last);
             let (policy, length) = (inode.storage_policy(), inode.charged_length() as i64);
@@ -33,7 +37,7 @@ impl Operation for SetReplication<'_> {
             namespace.verify_quota(parent, &of(self.replication as u16).minus(&of(inode.replication())))?;
         }
         match path.last {
-            Some(last) if namespace.tree.inode(last).is_file() => Ok(Plan::one(
+            Some(last) if has_replicas(last) => Ok(Plan::one(
                 EditOp::SetReplication { path: path.path.as_ref().into(), replication: self.replication as u16 },
                 true,
             )),

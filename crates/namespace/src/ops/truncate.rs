@@ -36,6 +36,10 @@ impl Operation for Truncate<'_> {
         namespace.check_path_access(env, &path, FsAction::WRITE)?;
         let file = namespace.existing_file(&path)?;
         let inode = namespace.tree.inode(file);
+        if inode.ec_policy().is_some() {
+            let text = format!("Cannot truncate file with striped block {}", path.path);
+            return Err(HdfsError::new(ExceptionClass::UnsupportedOperation, text).into());
+        }
         if inode.storage_policy() == LAZY_PERSIST_POLICY {
             return Err(HdfsError::new(
                 ExceptionClass::UnsupportedOperation,

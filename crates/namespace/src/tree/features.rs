@@ -248,6 +248,7 @@ impl Tree {
     /// Replaces all extended attributes.
     pub fn set_xattrs(&mut self, handle: InodeHandle, xattrs: &[XAttr]) {
         self.keep_attributes(handle);
+        let had_ec = self.inode(handle).local_ec_policy().is_some();
         let old = self.features(handle).xattrs;
         let new = self.store_xattrs(&pack(xattrs));
         self.change_features(handle, |row| row.xattrs = new);
@@ -256,6 +257,8 @@ impl Tree {
             let policy = self.inode(handle).xattr(XATTR_SYSTEM, STORAGE_POLICY_XATTR);
             let policy = policy.and_then(|value| value.first().copied()).unwrap_or(UNSPECIFIED);
             self.set_directory_policy(handle, policy);
+            let has_ec = self.inode(handle).local_ec_policy().is_some();
+            self.count_ec_policy(had_ec, has_ec);
         }
     }
 

@@ -29,6 +29,7 @@ const FEATURE_ROW_MASK: u32 = !0 << FEATURE_ROW_SHIFT;
 /// Bits of `HdfsFileStatusProto.Flags`. A root is snapshottable from the start, though with room for no snapshot.
 const SNAPSHOT_ENABLED: u32 = 8;
 const HAS_ACL: u32 = 1;
+const HAS_EC: u32 = 4;
 
 /// One row. `payload` is what the kind needs: a directory's row in the directory table; a file's only block, or the
 /// reference of its block list.
@@ -290,6 +291,7 @@ impl<'a> InodeView<'a> {
     /// What clients are told. `name` is left empty by answers about the path that was asked for.
     pub fn status(self, name: &'a [u8]) -> FileStatus<'a> {
         let layout = self.layout();
+        let ec_policy = self.ec_policy();
         FileStatus {
             file_type: match self.kind() {
                 InodeKind::Directory => FileType::Directory,
@@ -309,7 +311,8 @@ impl<'a> InodeView<'a> {
             inode_id: self.id(),
             children: self.child_count(),
             storage_policy: if self.record.kind() == Some(InodeKind::Symlink) { 0 } else { self.storage_policy() },
-            flags: self.status_flags(),
+            flags: self.status_flags() | if ec_policy.is_some() { HAS_EC } else { 0 },
+            ec_policy,
         }
     }
 }

@@ -291,8 +291,8 @@ impl Tree {
     pub fn free(&mut self, handle: InodeHandle) {
         let record = *self.tables.inodes.get(handle.0);
         debug_assert!(record.parent == NO_PARENT && handle != InodeHandle::ROOT);
-        self.drop_features(handle);
         self.drop_types(handle);
+        self.drop_features(handle);
         self.by_id.remove(record.id, &self.tables.inodes);
         self.tables.names.remove(record.name);
         match record.kind() {

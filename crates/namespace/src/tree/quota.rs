@@ -6,7 +6,9 @@ use super::handles::InodeHandle;
 use super::inode::InodeView;
 use super::pages::Paged;
 use super::tables::Tables;
+use crate::erasure_coding::EcPolicies;
 use crate::storage_policy::{self, UNSPECIFIED};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 use surus_types::TypeSpaces;
@@ -280,7 +282,10 @@ impl Tree {
 
     /// Before an inode is freed.
     pub(super) fn drop_types(&mut self, handle: InodeHandle) {
-        let policy = self.inode(handle).local_storage_policy();
+        let inode = self.inode(handle);
+        let policy = inode.local_storage_policy();
+        let has_ec = inode.is_directory() && inode.local_ec_policy().is_some();
+        self.count_ec_policy(has_ec, false);
         self.count_policy(policy, UNSPECIFIED);
         self.quotas.types.remove(&handle.0);
         self.quotas.detached_policy.remove(&handle.0);
@@ -316,7 +321,44 @@ impl Tree {
     }
 }
 
+impl<'a> InodeView<'a> {
+    pub(crate) fn ec_policies(self) -> &'a EcPolicies {
+        &self.tables.ec_policies
+    }
+
+    /// The name in the nearest attribute, this inode's or one above.
+    pub(crate) fn inherited_ec_policy(self) -> Option<&'a str> {
+        if self.tables.num_ec_policies == 0 {
+            return None;
+        }
+        let mut at = Some(self);
+        while let Some(inode) = at {
+            if let Some(name) = inode.local_ec_policy() {
+                return Some(name);
+            }
+            at = inode.parent().map(|parent| self.tables.inode(parent));
+        }
+        None
+    }
+}
+
+impl Tree {
+    pub fn ec_policies_mut(&mut self) -> &mut EcPolicies {
+        Arc::make_mut(&mut self.tables.ec_policies)
+    }
+
+    /// A directory has an erasure coding policy of its own, or has it no more.
+    pub(super) fn count_ec_policy(&mut self, before: bool, after: bool) {
+        self.tables.num_ec_policies += u32::from(after);
+        self.tables.num_ec_policies -= u32::from(before);
+    }
+}
+
 impl Tables {
+    pub fn ec_policies(&self) -> &EcPolicies {
+        &self.ec_policies
+    }
+
     /// Bytes of the table of quotas.
     pub(super) fn quota_bytes(&self) -> usize {
         self.features.quotas.bytes()

@@ -9,6 +9,7 @@ use super::intern::Interned;
 use super::pages::Paged;
 use super::snapshot::{CURRENT, SnapshotTables};
 use crate::blocks::BlockHandle;
+use crate::erasure_coding::EcPolicies;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -29,6 +30,9 @@ pub struct Tables {
     pub(super) under_construction: Arc<BTreeMap<InodeHandle, UnderConstruction>>,
     /// Inodes with a storage policy of their own.
     pub(super) num_policies: u32,
+    /// Directories with an erasure coding policy of their own.
+    pub(super) num_ec_policies: u32,
+    pub(super) ec_policies: Arc<EcPolicies>,
     pub(super) symlinks: Arc<BTreeMap<InodeHandle, Box<[u8]>>>,
 }
 

@@ -6,9 +6,7 @@ use crate::core::Core;
 use crate::rpc::datanode::put;
 use surus_namespace::DirOp;
 use surus_proto::hadoop::hdfs::{
-    CodecProto, EcSchemaProto, ErasureCodingPolicyProto, GetDataEncryptionKeyResponseProto,
-    GetEnclosingRootRequestProto, GetEnclosingRootResponseProto, GetErasureCodingCodecsResponseProto,
-    GetErasureCodingPoliciesResponseProto, GetErasureCodingPolicyRequestProto, GetErasureCodingPolicyResponseProto,
+    GetDataEncryptionKeyResponseProto, GetEnclosingRootRequestProto, GetEnclosingRootResponseProto,
     GetEzForPathRequestProto, GetEzForPathResponseProto, GetSnapshottableDirListingResponseProto,
     ListEncryptionZonesRequestProto, ListEncryptionZonesResponseProto, MsyncResponseProto,
 };
@@ -27,49 +25,6 @@ pub(super) fn list_encryption_zones(_: &Core, call: &Call<'_>, out: &mut Vec<u8>
     let _: ListEncryptionZonesRequestProto = call.decode()?;
     call.check_superuser("listEncryptionZones")?;
     put(out, &ListEncryptionZonesResponseProto { zones: Vec::new(), has_more: false });
-    Ok(())
-}
-
-pub(super) fn get_erasure_coding_policy(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: GetErasureCodingPolicyRequestProto = call.decode()?;
-    let (env, namespace) = (core.env(call), core.namespace.read());
-    let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
-    namespace.check_path_access(&env, &path, FsAction::READ)?;
-    namespace.existing(&path, "Path not found: ")?;
-    put(out, &GetErasureCodingPolicyResponseProto { ec_policy: None });
-    Ok(())
-}
-
-/// The built-in policies; a fresh Hadoop enables the first.
-pub(super) fn get_erasure_coding_policies(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    const DISABLED: i32 = 1;
-    const ENABLED: i32 = 2;
-    let policy = |id: u32, name: &str, codec: &str, data_units, parity_units| ErasureCodingPolicyProto {
-        name: Some(name.to_owned()),
-        schema: Some(EcSchemaProto { codec_name: codec.to_owned(), data_units, parity_units, options: Vec::new() }),
-        cell_size: Some(1 << 20),
-        id,
-        state: Some(if id == 1 { ENABLED } else { DISABLED }),
-    };
-    let ec_policies = vec![
-        policy(1, "RS-6-3-1024k", "rs", 6, 3),
-        policy(2, "RS-3-2-1024k", "rs", 3, 2),
-        policy(3, "RS-LEGACY-6-3-1024k", "rs-legacy", 6, 3),
-        policy(4, "XOR-2-1-1024k", "xor", 2, 1),
-        policy(5, "RS-10-4-1024k", "rs", 10, 4),
-    ];
-    put(out, &GetErasureCodingPoliciesResponseProto { ec_policies });
-    Ok(())
-}
-
-pub(super) fn get_erasure_coding_codecs(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let codec = |codec: &str, coders: &str| CodecProto { codec: codec.to_owned(), coders: coders.to_owned() };
-    let codec = vec![
-        codec("rs", "rs_native, rs_java"),
-        codec("rs-legacy", "rs-legacy_java"),
-        codec("xor", "xor_native, xor_java"),
-    ];
-    put(out, &GetErasureCodingCodecsResponseProto { codec });
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 
 mod admin;
 pub(crate) mod attributes;
+pub(crate) mod ec;
 pub(crate) mod features;
 mod files;
 mod inotify;
@@ -30,6 +31,7 @@ const fn method(name: &'static str, run: Run) -> Method {
 pub static METHODS: &[Method] = &[
     method("abandonBlock", Write(files::abandon_block)),
     method("addBlock", Write(files::add_block)),
+    method("addErasureCodingPolicies", AtMostOnce(ec::add_erasure_coding_policies)),
     method("append", AtMostOnce(files::append)),
     method("cancelDelegationToken", Read(tokens::cancel_delegation_token)),
     method("checkAccess", Read(namespace::check_access)),
@@ -38,6 +40,8 @@ pub static METHODS: &[Method] = &[
     method("create", AtMostOnce(files::create)),
     method("createSymlink", Read(namespace::create_symlink)),
     method("delete", AtMostOnce(namespace::delete)),
+    method("disableErasureCodingPolicy", AtMostOnce(ec::disable_erasure_coding_policy)),
+    method("enableErasureCodingPolicy", AtMostOnce(ec::enable_erasure_coding_policy)),
     method("finalizeUpgrade", Read(admin::finalize_upgrade)),
     method("fsync", Write(files::fsync)),
     method("getAclStatus", Read(attributes::get_acl_status)),
@@ -50,12 +54,13 @@ pub static METHODS: &[Method] = &[
     method("getDatanodeReport", Read(admin::get_datanode_report)),
     method("getDatanodeStorageReport", Read(admin::get_datanode_storage_report)),
     method("getDelegationToken", Read(tokens::get_delegation_token)),
+    method("getECTopologyResultForPolicies", Read(ec::get_ec_topology_result)),
     method("getEZForPath", Read(features::get_ez_for_path)),
     method("getEditsFromTxid", Slow(inotify::get_edits_from_txid)),
     method("getEnclosingRoot", Read(features::get_enclosing_root)),
-    method("getErasureCodingCodecs", Read(features::get_erasure_coding_codecs)),
-    method("getErasureCodingPolicies", Read(features::get_erasure_coding_policies)),
-    method("getErasureCodingPolicy", Read(features::get_erasure_coding_policy)),
+    method("getErasureCodingCodecs", Read(ec::get_erasure_coding_codecs)),
+    method("getErasureCodingPolicies", Read(ec::get_erasure_coding_policies)),
+    method("getErasureCodingPolicy", Read(ec::get_erasure_coding_policy)),
     method("getFileInfo", Read(namespace::get_file_info)),
     method("getFileLinkInfo", Read(namespace::get_file_link_info)),
     method("getFsECBlockGroupStats", Read(admin::get_fs_ec_block_group_stats)),
@@ -87,6 +92,7 @@ pub static METHODS: &[Method] = &[
     method("removeAcl", Write(attributes::remove_acl)),
     method("removeAclEntries", Write(attributes::remove_acl_entries)),
     method("removeDefaultAcl", Write(attributes::remove_default_acl)),
+    method("removeErasureCodingPolicy", AtMostOnce(ec::remove_erasure_coding_policy)),
     method("removeXAttr", AtMostOnce(attributes::remove_xattr)),
     method("rename", AtMostOnce(namespace::rename)),
     method("rename2", AtMostOnce(namespace::rename2)),
@@ -100,6 +106,7 @@ pub static METHODS: &[Method] = &[
     method("saveNamespace", Slow(admin::save_namespace)),
     method("setAcl", Write(attributes::set_acl)),
     method("setBalancerBandwidth", Read(admin::set_balancer_bandwidth)),
+    method("setErasureCodingPolicy", AtMostOnce(ec::set_erasure_coding_policy)),
     method("setOwner", Write(namespace::set_owner)),
     method("setPermission", Write(namespace::set_permission)),
     method("setQuota", Write(quota::set_quota)),
@@ -109,6 +116,7 @@ pub static METHODS: &[Method] = &[
     method("setTimes", Write(namespace::set_times)),
     method("setXAttr", AtMostOnce(attributes::set_xattr)),
     method("truncate", Write(files::truncate)),
+    method("unsetErasureCodingPolicy", AtMostOnce(ec::unset_erasure_coding_policy)),
     method("unsetStoragePolicy", Write(storage::unset_storage_policy)),
     method("updateBlockForPipeline", Write(files::update_block_for_pipeline)),
     method("updatePipeline", AtMostOnce(files::update_pipeline)),
