@@ -14,6 +14,12 @@ use surus_types::TxId;
 
 /// Told during start-up.
 pub trait LoadObserver {
+    /// An image of so many bytes is read.
+    fn loading_image(&mut self, _file: &Path, _bytes: u64) {}
+    /// The image was read.
+    fn loaded_image(&mut self, _namespace: &Namespace) {}
+    /// A segment of edits is read.
+    fn loading_edits(&mut self, _file: &Path) {}
     /// An operation was applied: `namespace` is the state after it.
     fn replayed(&mut self, _op: &EditOp, _txid: TxId, _namespace: &Namespace) {}
     /// Something an operator should read in the log: an image that was passed over, a torn tail that is cut off.
@@ -87,8 +93,14 @@ impl Storage {
         let mut errors = Vec::new();
         for (txid, dirs) in images.iter().rev() {
             for dir in dirs {
+                let path = FileName::Image(*txid).path(dir);
+                let bytes = self.disk.metadata(&path).map_or(0, |metadata| metadata.len);
+                observer.loading_image(&path, bytes);
                 match self.load_image(dir, *txid, config.clone()) {
-                    Ok(image) => return Ok((image, dirs.len())),
+                    Ok(image) => {
+                        observer.loaded_image(&image.namespace);
+                        return Ok((image, dirs.len()));
+                    }
                     Err(error) => {
                         observer.notice(&format!("an fsimage is passed over: {error}"));
                         errors.push(error);
@@ -242,6 +254,7 @@ impl Replay<'_> {
         observer: &mut dyn LoadObserver,
     ) -> Result<(), JournalError> {
         let storage = self.storage;
+        observer.loading_edits(path);
         let mut reader = SegmentReader::open(&*storage.disk, path, first, storage.info.layout_version)?;
         if last.is_some() {
             reader = reader.finalized();

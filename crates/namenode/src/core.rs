@@ -16,6 +16,7 @@ use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::rpc::reconfiguration::Reconfiguration;
 use crate::service_acls::ServiceAcls;
+use crate::startup::StartupProgress;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
@@ -64,6 +65,7 @@ pub struct Core {
     pub settings: Vec<(String, String)>,
     /// How long the start took, milliseconds.
     pub start_ms: u64,
+    pub startup: Arc<StartupProgress>,
     pub runtime: tokio::runtime::Handle,
     pub me: Weak<Core>,
 }

@@ -25,6 +25,7 @@ mod rpc;
 mod safe_mode;
 mod service;
 mod service_acls;
+mod startup;
 mod storage;
 mod ticks;
 mod to_proto;

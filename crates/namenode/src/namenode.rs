@@ -20,6 +20,7 @@ use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::service::Service;
 use crate::service_acls::ServiceAcls;
+use crate::startup::StartupProgress;
 use crate::storage::{self, Found, StartOption};
 use crate::ticks;
 use crate::to_proto::FileSystemId;
@@ -71,10 +72,18 @@ impl NameNode {
         let clock = Clock::start();
         let host_name = host_name(&config.rpc_address.host);
         let retry_cache = config.retry_cache.then(|| RetryCache::new(config.retry_cache_life_ms));
-        let Found { storage, loaded, id } = storage::load(conf, &options, &host_name, retry_cache.as_ref())?;
-        let runtime = threads("namenode", None)?;
         // Long listings and slow web clients must not keep RPC waiting.
         let web = threads("namenode-web", Some(1))?;
+        let startup = Arc::new(StartupProgress::default());
+        let door = Arc::new(HttpDoor { startup: Arc::clone(&startup), core: OnceLock::new() });
+        let bind = config.http_bind.clone();
+        let listen = || HttpServer::bind(pair(&bind), Arc::clone(&door) as _, HttpLimits::default(), web.handle());
+        // Who looks at it while the name directories are loaded sees how far that is. What is wrong with them counts for
+        // more than an address that is taken.
+        let early = listen();
+        let Found { storage, loaded, id } = storage::load(conf, &options, &host_name, retry_cache.as_ref(), &startup)?;
+        startup.loaded();
+        let runtime = threads("namenode", None)?;
         let loaded_much =
             loaded.needs_checkpoint && (loaded.edits_replayed == 0 || loaded.edits_replayed > START_CHECKPOINT_EDITS);
         let held = Arc::new(Held::new(loaded.last_txid, release));
@@ -89,6 +98,7 @@ impl NameNode {
             id,
             clock,
             host_name,
+            startup,
             config,
         };
         let core = new_core(conf, parts, &options, &runtime);
@@ -105,10 +115,12 @@ impl NameNode {
         core.rpc_port.store(rpc.local_addr().port(), Ordering::Relaxed);
         let service_bind = core.config.service_rpc_bind.as_ref();
         let service_rpc = service_bind.map(|bind| serve("dfs.namenode.servicerpc-address", bind)).transpose()?;
-        let door = Arc::new(HttpDoor(Arc::clone(&core)));
-        let bind = &core.config.http_bind;
-        let http = HttpServer::bind(pair(bind), door, HttpLimits::default(), web.handle())
-            .map_err(|error| StartError::Bind { key: "dfs.namenode.http-address", address: bind.to_string(), error })?;
+        let _ = door.core.set(Arc::clone(&core));
+        let http = early.or_else(|_| listen()).map_err(|error| StartError::Bind {
+            key: "dfs.namenode.http-address",
+            address: bind.to_string(),
+            error,
+        })?;
         runtime.spawn(ticks::run(Arc::downgrade(&core)));
         if loaded_much {
             let core = Arc::clone(&core);
@@ -174,6 +186,7 @@ struct Parts {
     config: NameNodeConfig,
     clock: Clock,
     host_name: String,
+    startup: Arc<StartupProgress>,
     id: FileSystemId,
     namespace: Namespace,
     journal: Box<dyn Journal>,
@@ -184,7 +197,8 @@ struct Parts {
 }
 
 fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runtime: &Runtime) -> Arc<Core> {
-    let Parts { config, clock, host_name, id, namespace, journal, last_txid, checkpoint, held, retry_cache } = parts;
+    let Parts { config, clock, host_name, startup, id, namespace, journal, last_txid, checkpoint, held, retry_cache } =
+        parts;
     let user = options.user.as_str();
     let handle = runtime.handle().clone();
     let spawner = handle.clone();
@@ -229,6 +243,7 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
         rpc_port: AtomicU16::new(config.rpc_address.port),
         settings: conf.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
         start_ms: clock.monotonic_ms(),
+        startup,
         runtime: handle,
         me: me.clone(),
         config,

@@ -4,9 +4,10 @@ use crate::config::{block_config, namespace_config};
 use crate::error::StartError;
 use crate::namenode::NameNodeOptions;
 use crate::retry_cache::{Key, RetryCache};
+use crate::startup::StartupProgress;
 use crate::to_proto::FileSystemId;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use surus_conf::{Configuration, keys};
 use surus_disk::{Disk, RealDisk};
@@ -78,10 +79,32 @@ pub struct Found {
 /// Rebuilds the retry cache from the edits and passes on what an operator should read.
 struct Observer<'a, W> {
     retry_cache: Option<&'a RetryCache<W>>,
+    startup: Option<&'a StartupProgress>,
 }
 
 impl<W> LoadObserver for Observer<'_, W> {
+    fn loading_image(&mut self, file: &Path, bytes: u64) {
+        if let Some(startup) = self.startup {
+            startup.loading_image(file, bytes);
+        }
+    }
+
+    fn loaded_image(&mut self, namespace: &Namespace) {
+        if let Some(startup) = self.startup {
+            startup.loaded_image(namespace.num_inodes());
+        }
+    }
+
+    fn loading_edits(&mut self, file: &Path) {
+        if let Some(startup) = self.startup {
+            startup.loading_edits(file);
+        }
+    }
+
     fn replayed(&mut self, op: &EditOp, _: TxId, _: &Namespace) {
+        if let Some(startup) = self.startup {
+            startup.applied_edit();
+        }
         let Some((cache, ids)) = self.retry_cache.zip(op.rpc_ids()) else { return };
         if let Some(key) = Key::new(&ids.client_id, ids.call_id) {
             cache.replayed(key, 0);
@@ -106,7 +129,9 @@ pub fn recover(
     let dirs = name_dirs(conf)?;
     let storage = Storage::open(Arc::new(RealDisk), &dirs, &lock_content(conf), Retention::default())?;
     loop {
-        match storage.load(namespace_config(conf, user)?, &mut Observer { retry_cache: None::<&RetryCache<()>> }) {
+        match storage
+            .load(namespace_config(conf, user)?, &mut Observer { retry_cache: None::<&RetryCache<()>>, startup: None })
+        {
             Ok(loaded) => return Ok(Some(loaded.last_txid)),
             Err(JournalError::Damaged(damage)) if give_up(&damage) => {
                 for path in storage.give_up_from(&damage)? {
@@ -220,7 +245,8 @@ fn import_checkpoint(conf: &Configuration, user: &str, dirs: &[PathBuf]) -> Resu
         ));
     }
     let storage = open(conf, &from, StartOption::ImportCheckpoint)?;
-    let loaded = storage.load(namespace_config(conf, user)?, &mut Observer { retry_cache: None::<&RetryCache<()>> })?;
+    let loaded = storage
+        .load(namespace_config(conf, user)?, &mut Observer { retry_cache: None::<&RetryCache<()>>, startup: None })?;
     let now_ms = crate::clock::Clock::start().now_ms();
     let image = loaded.namespace.freeze();
     surus_journal::import(&RealDisk, dirs, &storage, &image, loaded.last_txid, now_ms, &lock_content(conf))?;
@@ -237,6 +263,7 @@ pub fn load<W>(
     options: &NameNodeOptions,
     host_name: &str,
     retry_cache: Option<&RetryCache<W>>,
+    startup: &StartupProgress,
 ) -> Result<Found, StartError> {
     let (user, start) = (options.user.as_str(), options.start);
     let dirs = name_dirs(conf)?;
@@ -248,7 +275,8 @@ pub fn load<W>(
         let txid = storage.roll_back_rolling_upgrade()?;
         tracing::info!("rolled back to fsimage_{:019} and the edits before the rolling upgrade", txid.0);
     }
-    let mut loaded = storage.load(namespace_config(conf, user)?, &mut Observer { retry_cache })?;
+    let mut observer = Observer { retry_cache, startup: Some(startup) };
+    let mut loaded = storage.load(namespace_config(conf, user)?, &mut observer)?;
     if start == StartOption::Upgrade {
         let (old, now_ms) = (storage.info().clone(), crate::clock::Clock::start().now_ms());
         let layout = conf.get(keys::SURUS_NAMENODE_LAYOUT_VERSION)?;

@@ -111,11 +111,17 @@ impl Core {
                     && node.storages.iter().all(|s| nodes.storage(*s).block_reports > 0)
             };
             let waits = self.own_datanode && !nodes.iter().any(has_reported);
+            if blocks.safe_mode.is_startup() {
+                self.startup.tell_waiting(&blocks.safe_mode_tip(self.clock.monotonic_ms()));
+            } else {
+                self.startup.left_safe_mode();
+            }
             if !blocks.safe_mode.is_on() || waits {
                 return;
             }
         }
         if self.observe(Observation::SafeModeTick).left_safe_mode {
+            self.startup.left_safe_mode();
             tracing::info!("safe mode is OFF");
             self.wake(&[WaitFor::SafeMode]);
         }

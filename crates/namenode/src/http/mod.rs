@@ -10,20 +10,45 @@ mod pages;
 mod redirect;
 mod webhdfs;
 
+pub use beans::write_json_string;
 pub use pages::java_date;
 
 use crate::core::Core;
+use crate::startup::StartupProgress;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 use surus_net::http::{HttpBody, HttpFuture, HttpService, Incoming, Request, Response, StatusCode, header};
+use surus_types::{ExceptionClass, HdfsError};
 
-/// The service of the NameNode's HTTP server.
-pub struct HttpDoor(pub Arc<Core>);
+/// The service of the NameNode's HTTP server. It opens before the name directories are loaded, and says how far that is.
+pub struct HttpDoor {
+    pub startup: Arc<StartupProgress>,
+    /// There once all is loaded.
+    pub core: OnceLock<Arc<Core>>,
+}
 
 impl HttpService for HttpDoor {
     fn call(self: Arc<Self>, request: Request<Incoming>, peer: SocketAddr) -> HttpFuture {
-        Box::pin(async move { serve(&self.0, &request, peer).await })
+        Box::pin(async move {
+            match self.core.get() {
+                Some(core) => serve(core, &request, peer).await,
+                None => starting(&self.startup, request.uri().path()),
+            }
+        })
+    }
+}
+
+/// While the NameNode loads.
+fn starting(startup: &StartupProgress, path: &str) -> Response<HttpBody> {
+    if surus_webhdfs::path_below_prefix(path).is_some() {
+        let error = HdfsError::new(ExceptionClass::Retriable, "Namenode is in startup mode");
+        return webhdfs::respond_error(&error);
+    }
+    match path {
+        "/startupProgress" => page("application/json;charset=utf-8", startup.json(None)),
+        "/" | "/index.html" | "/dfshealth.html" => page("text/html; charset=utf-8", pages::starting_page(startup)),
+        _ => answer(StatusCode::SERVICE_UNAVAILABLE, Some("text/plain;charset=utf-8"), startup.doing().into()),
     }
 }
 
@@ -70,7 +95,7 @@ async fn serve(core: &Arc<Core>, request: &Request<Incoming>, peer: SocketAddr) 
                 false => page("text/plain;charset=utf-8", pages::topology(core, false)),
             }
         }
-        "/startupProgress" => page("application/json;charset=utf-8", pages::startup_progress(core)),
+        "/startupProgress" => page("application/json;charset=utf-8", core.startup.json(Some(core))),
         _ => answer(StatusCode::NOT_FOUND, Some("text/html;charset=iso-8859-1"), pages::not_found(path).into()),
     }
 }

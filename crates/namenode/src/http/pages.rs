@@ -2,6 +2,7 @@
 
 use super::beans::write_json_string;
 use crate::core::Core;
+use crate::startup::StartupProgress;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -159,29 +160,14 @@ pub fn conf(core: &Core, name: Option<&str>, json: bool) -> Option<String> {
     Some(out)
 }
 
-/// The phases of a start that is over, but for safe mode.
-pub fn startup_progress(core: &Core) -> String {
-    let safe_mode = core.namespace.read().blocks.safe_mode.is_on();
-    let phases = [
-        ("LoadingFsImage", "Loading fsimage"),
-        ("LoadingEdits", "Loading edits"),
-        ("SavingCheckpoint", "Saving checkpoint"),
-        ("SafeMode", "Safe mode"),
-    ];
-    let elapsed = core.start_ms;
-    let (percent, last) = if safe_mode { ("0.75", ("RUNNING", "0.0")) } else { ("1.0", ("COMPLETE", "1.0")) };
-    let mut out = format!("{{\"elapsedTime\":{elapsed},\"percentComplete\":{percent},\"phases\":[");
-    for (i, (name, desc)) in phases.into_iter().enumerate() {
-        let (status, percent) = if i == 3 { last } else { ("COMPLETE", "1.0") };
-        let _ = write!(
-            out,
-            "{}{{\"name\":\"{name}\",\"desc\":\"{desc}\",\"status\":\"{status}\",\"percentComplete\":{percent},\
-             \"elapsedTime\":0,\"steps\":[]}}",
-            if i == 0 { "" } else { "," }
-        );
-    }
-    out.push_str("]}");
-    out
+/// What one sees while the NameNode loads.
+pub fn starting_page(startup: &StartupProgress) -> String {
+    let doing = escape(&startup.doing());
+    format!(
+        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"2\">\
+         <title>Surus NameNode</title><style>{STYLE}</style></head><body><h1>Surus NameNode is starting</h1>\
+         <p class=\"on\">It is {doing}.</p><p><a href=\"/startupProgress\">start-up</a></p></body></html>\n"
+    )
 }
 
 /// Racks and their live DataNodes. Source: `NetworkTopologyServlet.java`, Hadoop 3.5.0.

@@ -85,7 +85,7 @@ fn respond(what: Answer) -> Response<HttpBody> {
     }
 }
 
-fn respond_error(error: &HdfsError) -> Response<HttpBody> {
+pub fn respond_error(error: &HdfsError) -> Response<HttpBody> {
     let mut body = Vec::new();
     json::remote_exception(&mut body, error);
     let status = StatusCode::from_u16(error.class.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
