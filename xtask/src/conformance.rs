@@ -30,7 +30,8 @@ pub const CLIENTS: &[&str] = &[
 pub const SUITES: &[&str] = &["contract", "fscontext", "cli", "compat"];
 
 /// Tests of our own that need processes of other people: browser pages, syncs under strace, mixed clusters, DistCp, HBase's log.
-pub const OWN: &[&str] = &["pages", "strace", "errors", "methods", "offline", "mixed", "distcp", "wal", "datadirs"];
+pub const OWN: &[&str] =
+    &["pages", "strace", "errors", "methods", "offline", "samples", "mixed", "distcp", "wal", "datadirs"];
 /// Kinds of the NameNode and the three DataNodes of each mixed cluster.
 const MIXTURES: &[[&str; 4]] = &[
     ["surus", "java", "surus", "java"],
@@ -102,10 +103,17 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
             let cluster = Cluster::start(name, 3, hadoop)?;
             shell::run(&mut script("conformance/wal/run.sh", &[&cluster.uri(), &out]))
         }
-        "strace" | "offline" | "distcp" | "datadirs" => shell::run(
-            script(&format!("conformance/{name}/run.sh"), &[])
-                .arg(shell::surus_binary()?)
-                .arg(free_range(20)?.to_string()),
+        "strace" | "offline" | "samples" | "distcp" | "datadirs" => shell::run(
+            script(
+                &if name == "samples" {
+                    "conformance/offline/samples.sh".into()
+                } else {
+                    format!("conformance/{name}/run.sh")
+                },
+                &[],
+            )
+            .arg(shell::surus_binary()?)
+            .arg(free_range(20)?.to_string()),
         ),
         "errors" | "methods" => {
             let mut command = script(&format!("conformance/{name}/run.sh"), &[&free_range(10)?.to_string(), &out]);

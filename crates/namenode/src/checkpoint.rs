@@ -4,6 +4,7 @@ use crate::core::Core;
 use crate::safe_mode::What;
 use std::sync::atomic::Ordering;
 use surus_namespace::ops::rolling_upgrade::RollingUpgrade;
+use surus_namespace::tree::copied_page_bytes;
 use surus_namespace::{EditOp, Namespace};
 use surus_types::{HdfsError, TxId};
 
@@ -38,6 +39,7 @@ impl Core {
     /// What the disk answered.
     pub fn save_namespace(&self) -> Result<(), HdfsError> {
         let _one_at_a_time = self.checkpointing.lock();
+        let copied_before = copied_page_bytes();
         let (roll, image) = {
             let namespace = self.namespace.write();
             let roll = self.journal.roll();
@@ -45,6 +47,8 @@ impl Core {
             (roll, namespace.freeze())
         };
         self.journal.save(&image, roll.ended)?;
+        // Nothing but the pages that changed meanwhile was held twice.
+        self.checkpoint_copied_bytes.store(copied_page_bytes() - copied_before, Ordering::Relaxed);
         *self.checkpoint.lock() = Checkpoint { txid: roll.ended, time_ms: self.clock.now_ms() };
         tracing::info!("saved fsimage_{:019}", roll.ended.0);
         Ok(())

@@ -34,6 +34,8 @@ pub struct Core {
     pub last_txid: AtomicU64,
     pub id: FileSystemId,
     pub checkpoint: Mutex<Checkpoint>,
+    /// Bytes of pages that the last checkpoint held twice, since requests changed them meanwhile.
+    pub checkpoint_copied_bytes: AtomicU64,
     /// Held while an image is written.
     pub checkpointing: Mutex<()>,
     /// Where the configuration is read anew.

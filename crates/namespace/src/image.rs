@@ -203,6 +203,9 @@ impl fmt::Display for LoadError {
 
 impl core::error::Error for LoadError {}
 
+/// Room is made in advance for so many inodes at most: the number comes from a file.
+const EXPECTED_INODES_MAX: u64 = 1 << 24;
+
 /// Builds a namespace: all inodes first, in any order; then the children of each directory, in any order.
 pub struct ImageLoader {
     pub(crate) namespace: Namespace,
@@ -228,6 +231,13 @@ impl ImageLoader {
             handles: Vec::new(),
             blocks: Vec::new(),
         }
+    }
+
+    /// Says how many inodes will come, so that nothing grows step by step. A wrong number does no harm.
+    pub fn expect_inodes(&mut self, count: u64) {
+        let count = count.min(EXPECTED_INODES_MAX) as usize;
+        self.namespace.tree.reserve(count);
+        self.loaded.reserve(count);
     }
 
     /// Delegation keys and tokens.

@@ -86,6 +86,11 @@ impl ImageFile {
         &self.sections
     }
 
+    /// Bytes of all sections but the summary.
+    pub(crate) fn len(&self) -> u64 {
+        self.sections.iter().map(|section| section.offset + section.length).max().unwrap_or(0)
+    }
+
     pub fn codec(&self) -> Codec {
         self.codec
     }

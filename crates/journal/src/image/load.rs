@@ -6,6 +6,7 @@ use super::*;
 use crate::error::JournalError;
 use crate::version::StorageInfo;
 use md5::{Digest, Md5};
+use prost::Message;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -105,10 +106,18 @@ impl Loader<'_> {
         if let Some(section) = policies.message::<ErasureCodingSection>()? {
             erasure_coding::load(section, &mut loader).map_err(|problem| policies.error(&problem))?;
         }
-        let mut buffers = Buffers { names, blocks: Vec::new() };
+        // No more than there are bytes for.
+        loader.expect_inodes(head.num_inodes().min(self.image.len() / 16));
+        let mut buffers = Buffers { names, blocks: Vec::new(), last_permission: None };
         for _ in 0..head.num_inodes() {
-            let inode: pb::INode = inodes.message()?.ok_or_else(|| inodes.error("it ends before its last inode"))?;
-            buffers.push(&mut loader, &inode).map_err(|problem| inodes.error(&problem))?;
+            let Some(message) = inodes.bytes()? else { return Err(inodes.error("it ends before its last inode")) };
+            let pushed = match fast::plain_file(message, &mut buffers.blocks) {
+                Some(file) => buffers.push_plain(&mut loader, &file),
+                None => pb::INode::decode(message)
+                    .map_err(|e| format!("a message does not parse: {e}"))
+                    .and_then(|inode| buffers.push(&mut loader, &inode)),
+            };
+            pushed.map_err(|problem| inodes.error(&problem))?;
         }
         loader.set_secrets(secrets::read(&mut open(SECRET_MANAGER))?);
         if let Some(start_time) = name_system.rolling_upgrade_start_time {
@@ -271,9 +280,39 @@ pub(super) fn quota(directory: &pb::INodeDirectory) -> Result<Quota, String> {
 struct Buffers {
     names: Names,
     blocks: Vec<Block>,
+    /// The last permission's bits and what they mean: nearly all inodes share them.
+    last_permission: Option<(u64, PermissionStatus)>,
 }
 
 impl Buffers {
+    /// A file whose blocks are in `blocks`.
+    fn push_plain(&mut self, loader: &mut ImageLoader, file: &fast::PlainFile<'_>) -> Result<(), String> {
+        let permission = match &self.last_permission {
+            Some((bits, status)) if *bits == file.permission => status,
+            _ => {
+                let status = self.names.permission(file.permission)?;
+                &self.last_permission.insert((file.permission, status)).1
+            }
+        };
+        let layout = FileLayout {
+            preferred_block_size: file.preferred_block_size,
+            replication: u16::try_from(file.replication).map_err(|_| "replication is out of range")?,
+            storage_policy: file.storage_policy as u8,
+            erasure_coding_policy: 0,
+        };
+        let inode = ImageInode {
+            id: InodeId(file.id),
+            name: file.name,
+            permission,
+            modification_time: file.modification_time,
+            access_time: file.access_time,
+            acl: &[],
+            xattrs: &[],
+            kind: ImageKind::File { layout, blocks: &self.blocks, under_construction: None },
+        };
+        loader.push_inode(&inode).map_err(|e| e.to_string())
+    }
+
     fn push(&mut self, loader: &mut ImageLoader, inode: &pb::INode) -> Result<(), String> {
         let id = InodeId(inode.id);
         let unsupported = |feature: &str| Err(format!("inode {id} has {feature}, which this version lacks"));

@@ -9,6 +9,7 @@
 mod codec;
 mod encode;
 mod erasure_coding;
+mod fast;
 mod file;
 mod load;
 mod load_snapshots;

@@ -220,6 +220,8 @@ fn fs_namesystem(core: &Core, n: &Numbers) -> Attributes {
         ("NumTimedOutPendingReconstructions", b.pending_timed_out.into()),
         ("PendingDataNodeMessageCount", Value::Int(0)),
         ("LastCheckpointTime", checkpoint.time_ms.into()),
+        // Ours: what the last checkpoint cost in memory.
+        ("LastCheckpointCopiedBytes", core.checkpoint_copied_bytes.load(Ordering::Relaxed).into()),
         ("TransactionsSinceLastCheckpoint", last.saturating_sub(checkpoint.txid.0).into()),
         ("TransactionsSinceLastLogRoll", (last + 1).saturating_sub(core.journal.segment_first_txid().0).into()),
         ("LastWrittenTransactionId", last.into()),

@@ -1,6 +1,7 @@
 //! The block table: one 48-byte row for each block, in fixed pages behind `Arc`, and the map from block id to row.
 //! Rows are named by 32-bit handles; a freed handle is given out again, so nothing may keep one past `remove`.
 
+use crate::tree::count_copy;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -223,7 +224,9 @@ impl BlockTable {
 
     pub fn row_mut(&mut self, handle: BlockHandle) -> &mut Row {
         let index = handle.0 as usize;
-        &mut Arc::make_mut(&mut self.pages[index / ROWS_PER_PAGE])[index % ROWS_PER_PAGE]
+        let page = &mut self.pages[index / ROWS_PER_PAGE];
+        count_copy(page);
+        &mut Arc::make_mut(page)[index % ROWS_PER_PAGE]
     }
 
     pub fn len(&self) -> usize {

@@ -1,7 +1,7 @@
 //! Runs of values (names, block lists, directory nodes) in shared pages, found by a 32-bit reference. A freed run is used
 //! again by the next one of its size class. Pages are copied on write like those of `pages.rs`.
 
-use super::pages::PAGE_BYTES;
+use super::pages::{PAGE_BYTES, own_page};
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -35,7 +35,7 @@ impl<T: Copy + Default, const UNIT: usize> Arena<T, UNIT> {
     #[inline]
     pub(crate) fn tail_mut(&mut self, at: u32) -> &mut [T] {
         let position = at as usize * UNIT;
-        &mut Arc::make_mut(&mut self.pages[position / Self::PAGE])[position % Self::PAGE..]
+        &mut own_page(&mut self.pages[position / Self::PAGE])[position % Self::PAGE..]
     }
 
     /// A run of `capacity` values, whose content is left from before.

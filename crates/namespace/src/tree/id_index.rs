@@ -31,6 +31,13 @@ impl IdIndex {
         self.shards.iter().map(HashTable::len).sum()
     }
 
+    /// Makes room for so many more ids at once.
+    pub(super) fn reserve(&mut self, count: usize, inodes: &Paged<InodeRecord>) {
+        for shard in &mut self.shards {
+            shard.reserve(count / SHARDS + 1, |&at| hash(inodes.get(at).id));
+        }
+    }
+
     pub(super) fn find(&self, id: u64, inodes: &Paged<InodeRecord>) -> Option<InodeHandle> {
         self.shards[Self::shard(id)].find(hash(id), |&at| inodes.get(at).id == id).map(|&at| InodeHandle(at))
     }

@@ -20,6 +20,8 @@ pub use features::{Acl, AclEntryView, XAttrView, XAttrs};
 pub use handles::InodeHandle;
 pub use inode::{InodeKind, InodeView, UnderConstruction};
 pub use intern::FileLayout;
+pub use pages::copied_page_bytes;
+pub(crate) use pages::count_copy;
 pub use quota::Quota;
 pub use snapshot::{
     CURRENT, ChildrenDiff, Created, Deleted, DiffBodyView, DiffView, LoadedDiff, LoadedDiffBody, PastAttributes,
@@ -193,6 +195,11 @@ impl Tree {
         let handle = self.new_inode(new, name, InodeKind::Symlink);
         Arc::make_mut(&mut self.tables.symlinks).insert(handle, target.into());
         self.attach_new(parent, handle)
+    }
+
+    /// Makes room in the index for so many inodes: a loader knows how many there are.
+    pub(crate) fn reserve(&mut self, inodes: usize) {
+        self.by_id.reserve(inodes, &self.tables.inodes);
     }
 
     /// Makes an inode that has no parent yet: a loader attaches it by [`Tree::load_children`]. The root is there already and

@@ -3,9 +3,34 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a page, at most.
 pub(crate) const PAGE_BYTES: usize = 64 * 1024;
+
+/// Bytes of pages that were copied because a checkpoint held them, since the process began. Only ever read as a figure.
+static COPIED_BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// How many bytes of pages were copied for checkpoints since the process began: what a checkpoint costs in memory is the difference
+/// over it.
+pub fn copied_page_bytes() -> u64 {
+    COPIED_BYTES.load(Ordering::Relaxed)
+}
+
+/// Counts a page that is about to be changed, and so to be copied, while a checkpoint holds it.
+#[inline]
+pub(crate) fn count_copy<T: ?Sized>(page: &Arc<T>) {
+    if Arc::strong_count(page) > 1 {
+        COPIED_BYTES.fetch_add(size_of_val(&**page) as u64, Ordering::Relaxed);
+    }
+}
+
+/// A page to change.
+#[inline]
+pub(crate) fn own_page<T: Clone>(page: &mut Arc<[T]>) -> &mut [T] {
+    count_copy(page);
+    Arc::make_mut(page)
+}
 
 /// A growing table of `T`, indexed by `u32`.
 #[derive(Clone)]
@@ -36,7 +61,7 @@ impl<T: Copy + Default> Paged<T> {
 
     #[inline]
     pub(crate) fn get_mut(&mut self, index: u32) -> &mut T {
-        &mut Arc::make_mut(&mut self.pages[(index >> Self::SHIFT) as usize])[(index & Self::MASK) as usize]
+        &mut own_page(&mut self.pages[(index >> Self::SHIFT) as usize])[(index & Self::MASK) as usize]
     }
 
     /// Appends `value` and returns its index.
@@ -67,7 +92,9 @@ mod tests {
             assert_eq!(u64::from(table.push(i)), i);
         }
         let frozen = table.clone();
+        let before = copied_page_bytes();
         *table.get_mut(77_777) = 1;
+        assert!(copied_page_bytes() >= before + PAGE_BYTES as u64 / 2);
         assert_eq!((*frozen.get(77_777), *table.get(77_777)), (77_777, 1));
         assert_eq!(frozen.len, 100_000);
     }
