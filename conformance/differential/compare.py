@@ -149,7 +149,9 @@ XATTRS = ["user.a", "user.b", "user.B", "USER.a", "trusted.a", "security.a", "sy
 
 def attributes_step(rnd):
     path = "/t/" + "/".join(rnd.choice("ab") for _ in range(rnd.randint(1, 3)))
-    path = "/.reserved/raw" + path if rnd.random() < 0.05 else "/t" if rnd.random() < 0.05 else path
+    x = rnd.random()
+    path = "/.reserved/raw" + path if x < 0.06 else "/.reserved/.inodes/16385" + path if x < 0.1 else path
+    path = rnd.choice(["/t", "/t", "/.reserved/.inodes/16385", "/.reserved/raw", "/.reserved", "/"]) if x > 0.93 else path
     kinds = "mkdirs create delete rename chmod chown status list access modify set remove nodefault noacl getacl setx removex getx listx open".split()
     kind = rnd.choices(kinds, [8, 5, 1, 3, 3, 2, 6, 3, 4, 10, 5, 4, 1, 1, 6, 8, 2, 5, 3, 3])[0]
     mode, name = rnd.choice(["755", "777", "700", "1777", "640", "27"]), rnd.choice(XATTRS)

@@ -40,7 +40,7 @@ impl Operation for Mkdirs<'_> {
             }
             return Err(HdfsError::new(
                 ExceptionClass::FileAlreadyExists,
-                format!("Path is not a directory: {}", path.path),
+                format!("Path is not a directory: {}", self.src),
             )
             .into());
         }

@@ -10,7 +10,7 @@ use crate::plan::{Env, Operation, Plan, Refusal};
 use crate::resolve::{DirOp, Resolved, check_path_length};
 use alloc::borrow::Cow;
 use alloc::format;
-use surus_types::{ExceptionClass, FsAction, HdfsError, HdfsPath, TxId};
+use surus_types::{ExceptionClass, FsAction, HdfsError, TxId};
 
 /// Both forms' name in refusals.
 const OPERATION: &str = "rename";
@@ -35,13 +35,6 @@ impl Operation for Rename<'_> {
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<bool>, Refusal> {
         check_path_length("rename", self.dst)?;
-        if HdfsPath::parse(self.dst).is_err() {
-            return Err(HdfsError::new(
-                ExceptionClass::InvalidPath,
-                format!("Invalid path name Invalid file name: {}", self.dst),
-            )
-            .into());
-        }
         let src = namespace.resolve_for(env, self.src, DirOp::WriteLink, OPERATION)?;
         let dst = namespace.resolve_for(env, self.dst, DirOp::CreateLink, OPERATION)?;
         let dst = target_in_directory(namespace, &src, dst);
