@@ -5,13 +5,16 @@ use crate::harness::{Harness, caller};
 use std::fmt::Write;
 use surus_namespace::edit_op::ErasureCodingPolicyOp;
 use surus_namespace::edit_op::RenameOptions;
+use surus_namespace::ops::change_acl::{AclChange, ChangeAcl};
 use surus_namespace::ops::concat::Concat;
 use surus_namespace::ops::create::{Create, flag};
 use surus_namespace::ops::delete::Delete;
 use surus_namespace::ops::erasure_coding::{
     AddErasureCodingPolicies, ChangeErasureCodingPolicy, PolicyChange, SetErasureCodingPolicy, UnsetErasureCodingPolicy,
 };
+use surus_namespace::ops::get_block_locations::GetBlockLocations;
 use surus_namespace::ops::mkdirs::Mkdirs;
+use surus_namespace::ops::remove_xattr::RemoveXAttr;
 use surus_namespace::ops::rename::{Rename, Rename2};
 use surus_namespace::ops::set_owner::SetOwner;
 use surus_namespace::ops::set_permission::SetPermission;
@@ -19,8 +22,12 @@ use surus_namespace::ops::set_quota::SetQuota;
 use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::set_storage_policy::SetStoragePolicy;
 use surus_namespace::ops::set_times::SetTimes;
+use surus_namespace::ops::set_xattr::SetXAttr;
+use surus_namespace::tree::XAttrView;
 use surus_namespace::{Namespace, NamespaceConfig};
-use surus_types::{ContentSummary, FsAction, FsPermission, HdfsError, STORAGE_TYPES, StorageType};
+use surus_types::acl::parse_acl_spec;
+use surus_types::xattr::{parse_xattr_name, prefixed};
+use surus_types::{ContentSummary, FsAction, FsPermission, HdfsError, STORAGE_TYPES, StorageType, XAttr};
 
 fn octal(word: &str) -> u16 {
     u16::from_str_radix(word, 8).unwrap()
@@ -35,6 +42,11 @@ fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
         ["config", "permissions", on] => h.namespace.config.permissions_enabled = on == "on",
         ["config", "protected", path] => h.namespace.config.protected_directories = vec![path.into()],
         ["config", "protect-subdirectories"] => h.namespace.config.protect_subdirectories = true,
+        ["config", "acls", on] => h.namespace.config.acls_enabled = on == "on",
+        ["config", "xattrs", on] => h.namespace.config.xattrs_enabled = on == "on",
+        ["config", "posix-acl-inheritance", on] => h.namespace.config.posix_acl_inheritance = on == "on",
+        ["config", "max-xattrs-per-inode", n] => h.namespace.config.max_xattrs_per_inode = n.parse().unwrap(),
+        ["config", "max-xattr-size", n] => h.namespace.config.max_xattr_size = n.parse().unwrap(),
         ["as", user] => h.caller = caller(user, &[user], user == "root"),
         ["as", user, ref groups @ ..] => h.caller = caller(user, groups, false),
         ["time", ms] => h.now_ms = ms.parse().unwrap(),
@@ -44,6 +56,11 @@ fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
         }
         ["open", path, client] => h.open(path, client),
         ["mkdirs", src, mode] => return mkdirs(h, src, mode, true),
+        ["mkdirs", src, mode, unmasked] => {
+            let [permission, unmasked] = [mode, unmasked].map(|mode| FsPermission(octal(mode)));
+            let request = Mkdirs { src, permission, unmasked: Some(unmasked), create_parent: true };
+            return h.run(&request).map(|b| b.to_string());
+        }
         ["mkdir", src, mode] => return mkdirs(h, src, mode, false),
         ["delete", src] => return h.run(&Delete { src, recursive: true }).map(|b| b.to_string()),
         ["rmdir", src] => return h.run(&Delete { src, recursive: false }).map(|b| b.to_string()),
@@ -109,6 +126,23 @@ fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
         ["setrep", src, n] => {
             return h.run(&SetReplication { src, replication: n.parse().unwrap() }).map(|b| b.to_string());
         }
+        ["setfacl", src, verb, ref spec @ ..] => {
+            let spec = parse_acl_spec(spec.first().unwrap_or(&""), verb != "remove").unwrap();
+            let change = match verb {
+                "modify" => AclChange::Modify(&spec),
+                "remove" => AclChange::RemoveEntries(&spec),
+                "set" => AclChange::Set(&spec),
+                "nodefault" => AclChange::RemoveDefault,
+                _ => AclChange::Remove,
+            };
+            return h.run(&ChangeAcl { src, change }).map(done);
+        }
+        ["setfattr", src, name, value, flags] => {
+            let flags = ["create", "replace"].iter().position(|f| *f == flags).map_or(0, |i| 1 << i);
+            let xattr = xattr(name, (value != "-").then(|| value.into()));
+            return h.run(&SetXAttr { src, xattr: &xattr, flags }).map(done);
+        }
+        ["rmfattr", src, name] => return h.run(&RemoveXAttr { src, xattr: &xattr(name, None) }).map(done),
         ["log"] => return Ok(h.log.drain(..).map(|op| format!("\n= {op:?}")).collect()),
         _ => return read(h, words),
     }
@@ -165,9 +199,29 @@ fn read(h: &Harness, words: &[&str]) -> Result<String, HdfsError> {
         ["usage", src] => ns.get_quota_usage(&env, src).map(summary),
         ["access", src, bits] => ns.check_access_of(&env, src, FsAction(bits.parse().unwrap())).map(|()| "ok".into()),
         ["closed", src] => ns.is_file_closed(&env, src).map(|b| b.to_string()),
+        ["getfacl", src] => ns.get_acl_status(&env, src).map(|status| {
+            let entries: Vec<String> = status.entries.map(|e| e.to_entry().to_string()).collect();
+            format!("{} {}:{} {}", status.permission, status.owner, status.group, entries.join(","))
+        }),
+        ["getfattr", src, ref names @ ..] => {
+            let names: Vec<XAttr> = names.iter().map(|name| xattr(name, None)).collect();
+            ns.get_xattrs(&env, src, &names).map(|found| {
+                let show = |x: &XAttrView<'_>| format!("{}={}", prefixed(x.namespace, x.name), x.value.escape_ascii());
+                found.iter().map(show).collect::<Vec<_>>().join(" ")
+            })
+        }
+        ["locations", src] => {
+            let request = GetBlockLocations { src, offset: 0, length: 1 };
+            ns.check_block_locations(&env, &request).map(|_| "found".into())
+        }
         ["root-of", src] => ns.get_enclosing_root(&env, src).map(Into::into),
         ref other => panic!("{other:?}?"),
     }
+}
+
+fn xattr(name: &str, value: Option<Vec<u8>>) -> XAttr {
+    let (namespace, name) = parse_xattr_name(name).unwrap();
+    XAttr { namespace, name: name.into(), value }
 }
 
 fn list(h: &Harness, src: &str, after: &str, limit: u32) -> Result<String, HdfsError> {
