@@ -33,3 +33,26 @@ impl Clock {
 fn wall_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
 }
+
+/// What a snapshot is called when nobody says: `s` and the local time as `yyyyMMdd-HHmmss.SSS`.
+/// Source: `Snapshot.generateDefaultSnapshotName`, Hadoop 3.5.0.
+pub fn default_snapshot_name(now_ms: i64) -> String {
+    let seconds: libc::time_t = now_ms.div_euclid(1000);
+    // SAFETY: localtime_r reads one integer and writes one struct tm, both ours; tm is plain numbers and a pointer that is
+    // never read.
+    let tm = unsafe {
+        let mut tm: libc::tm = std::mem::zeroed();
+        libc::localtime_r(&seconds, &mut tm);
+        tm
+    };
+    format!(
+        "s{:04}{:02}{:02}-{:02}{:02}{:02}.{:03}",
+        tm.tm_year + 1900,
+        tm.tm_mon + 1,
+        tm.tm_mday,
+        tm.tm_hour,
+        tm.tm_min,
+        tm.tm_sec,
+        now_ms.rem_euclid(1000)
+    )
+}

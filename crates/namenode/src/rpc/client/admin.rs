@@ -39,7 +39,7 @@ pub(super) fn get_server_defaults(core: &Core, _: &Call<'_>, out: &mut Vec<u8>) 
         checksum_type: Some(defaults.checksum_type),
         key_provider_uri: Some(String::new()),
         policy_id: Some(u32::from(storage_policy::DEFAULT_ID)),
-        snapshot_trash_root_enabled: Some(false),
+        snapshot_trash_root_enabled: Some(core.namespace.read().config.snapshots.trash_roots),
     };
     put(out, &GetServerDefaultsResponseProto { server_defaults });
     Ok(())

@@ -7,8 +7,8 @@ use crate::rpc::datanode::put;
 use surus_namespace::DirOp;
 use surus_proto::hadoop::hdfs::{
     GetDataEncryptionKeyResponseProto, GetEnclosingRootRequestProto, GetEnclosingRootResponseProto,
-    GetEzForPathRequestProto, GetEzForPathResponseProto, GetSnapshottableDirListingResponseProto,
-    ListEncryptionZonesRequestProto, ListEncryptionZonesResponseProto, MsyncResponseProto,
+    GetEzForPathRequestProto, GetEzForPathResponseProto, ListEncryptionZonesRequestProto,
+    ListEncryptionZonesResponseProto, MsyncResponseProto,
 };
 use surus_types::{ExceptionClass, FsAction, HdfsError};
 
@@ -25,12 +25,6 @@ pub(super) fn list_encryption_zones(_: &Core, call: &Call<'_>, out: &mut Vec<u8>
     let _: ListEncryptionZonesRequestProto = call.decode()?;
     call.check_superuser("listEncryptionZones")?;
     put(out, &ListEncryptionZonesResponseProto { zones: Vec::new(), has_more: false });
-    Ok(())
-}
-
-/// `null` where no directory at all is snapshottable.
-pub(super) fn get_snapshottable_dir_listing(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    put(out, &GetSnapshottableDirListingResponseProto { snapshottable_dir_list: None });
     Ok(())
 }
 

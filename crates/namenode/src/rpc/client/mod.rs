@@ -12,6 +12,7 @@ mod metasave;
 mod namespace;
 mod policies;
 mod quota;
+mod snapshots;
 pub(crate) mod storage;
 mod tokens;
 
@@ -32,15 +33,19 @@ pub static METHODS: &[Method] = &[
     method("abandonBlock", Write(files::abandon_block)),
     method("addBlock", Write(files::add_block)),
     method("addErasureCodingPolicies", AtMostOnce(ec::add_erasure_coding_policies)),
+    method("allowSnapshot", Write(snapshots::allow_snapshot)),
     method("append", AtMostOnce(files::append)),
     method("cancelDelegationToken", Read(tokens::cancel_delegation_token)),
     method("checkAccess", Read(namespace::check_access)),
     method("complete", Write(files::complete)),
     method("concat", AtMostOnce(namespace::concat)),
     method("create", AtMostOnce(files::create)),
+    method("createSnapshot", AtMostOnce(snapshots::create_snapshot)),
     method("createSymlink", Read(namespace::create_symlink)),
     method("delete", AtMostOnce(namespace::delete)),
+    method("deleteSnapshot", AtMostOnce(snapshots::delete_snapshot)),
     method("disableErasureCodingPolicy", AtMostOnce(ec::disable_erasure_coding_policy)),
+    method("disallowSnapshot", Write(snapshots::disallow_snapshot)),
     method("enableErasureCodingPolicy", AtMostOnce(ec::enable_erasure_coding_policy)),
     method("finalizeUpgrade", Read(admin::finalize_upgrade)),
     method("fsync", Write(files::fsync)),
@@ -74,7 +79,10 @@ pub static METHODS: &[Method] = &[
     method("getQuotaUsage", Read(namespace::get_quota_usage)),
     method("getServerDefaults", Read(admin::get_server_defaults)),
     method("getSlowDatanodeReport", Read(admin::get_slow_datanode_report)),
-    method("getSnapshottableDirListing", Read(features::get_snapshottable_dir_listing)),
+    method("getSnapshotDiffReport", Read(snapshots::get_snapshot_diff_report)),
+    method("getSnapshotDiffReportListing", Read(snapshots::get_snapshot_diff_report_listing)),
+    method("getSnapshotListing", Read(snapshots::get_snapshot_listing)),
+    method("getSnapshottableDirListing", Read(snapshots::get_snapshottable_dir_listing)),
     method("getStoragePolicies", Read(storage::get_storage_policies)),
     method("getStoragePolicy", Read(storage::get_storage_policy)),
     method("getXAttrs", Read(attributes::get_xattrs)),
@@ -96,6 +104,7 @@ pub static METHODS: &[Method] = &[
     method("removeXAttr", AtMostOnce(attributes::remove_xattr)),
     method("rename", AtMostOnce(namespace::rename)),
     method("rename2", AtMostOnce(namespace::rename2)),
+    method("renameSnapshot", AtMostOnce(snapshots::rename_snapshot)),
     method("renewDelegationToken", Read(tokens::renew_delegation_token)),
     method("renewLease", Read(namespace::renew_lease)),
     method("reportBadBlocks", Read(admin::report_bad_blocks)),
