@@ -10,8 +10,6 @@ use surus_disk::{Disk, OpenMode, SyncPoint};
 use surus_namespace::image::FrozenImage;
 use surus_types::TxId;
 
-use crate::image::Carried;
-
 /// What a checkpoint came to.
 #[derive(Debug, Default)]
 pub struct Saved {
@@ -40,13 +38,10 @@ impl Storage {
     }
 
     fn save_as(&self, kind: SavedAs, image: &FrozenImage, txid: TxId) -> Result<Saved, JournalError> {
-        let carried = self.carried.lock().clone();
         let dirs: Vec<PathBuf> = self.live_dirs().map(Path::to_path_buf).collect();
         let mut saved = Saved::default();
         for dir in &dirs {
-            if let Err(error) =
-                save_image(&*self.disk, dir, kind, image, txid, &self.info, &carried, self.image_options)
-            {
+            if let Err(error) = save_image(&*self.disk, dir, kind, image, txid, &self.info, self.image_options) {
                 // A partial file would only take up room that is short.
                 self.disk.remove_file(&FileName::ImageCheckpoint(txid).path(dir)).ok();
                 saved.failed.push((dir.clone(), error));
@@ -158,14 +153,13 @@ pub(crate) fn save_image(
     image: &FrozenImage,
     txid: TxId,
     info: &StorageInfo,
-    carried: &Carried,
     options: ImageOptions,
 ) -> Result<(), JournalError> {
     let save = || {
         let (name, md5_name) = kind.names(txid);
         let (temporary, path) = (FileName::ImageCheckpoint(txid).path(dir), name.path(dir));
         let file = disk.open(&temporary, OpenMode::Create)?;
-        let digest = write_image(&*file, image, txid, info, carried, options)?;
+        let digest = write_image(&*file, image, txid, info, options)?;
         file.sync_data(SyncPoint("journal.image"))?;
         let md5_path = md5_name.path(dir);
         let md5_temporary = md5_path.with_extension("md5.tmp");

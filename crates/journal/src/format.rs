@@ -2,7 +2,7 @@
 
 use crate::checkpoint::{SavedAs, save_image};
 use crate::error::JournalError;
-use crate::image::{Carried, ImageOptions};
+use crate::image::ImageOptions;
 use crate::names::CURRENT;
 use crate::segment::write_seen_txid;
 use crate::storage::{Storage, check_empty, lock, write_version};
@@ -33,7 +33,7 @@ pub fn format(
         let made = disk.create_dir_all_durably(&dir.join(CURRENT), SyncPoint("journal.format_dir"));
         made.map_err(JournalError::io("making a name directory"))?;
         let _lock = lock(disk, dir, lock_content)?;
-        save_image(disk, dir, SavedAs::Image, image, TxId(0), info, &Carried::default(), ImageOptions::default())?;
+        save_image(disk, dir, SavedAs::Image, image, TxId(0), info, ImageOptions::default())?;
         write_seen_txid(disk, dir, TxId(0))?;
         write_version(disk, dir, info, now_ms)?;
     }
@@ -57,12 +57,11 @@ pub fn import(
     for dir in dirs {
         check_empty(disk, dir)?;
     }
-    let carried = from.carried.lock().clone();
     for dir in dirs {
         let made = disk.create_dir_all_durably(&dir.join(CURRENT), SyncPoint("journal.import_dir"));
         made.map_err(JournalError::io("making a name directory"))?;
         let _lock = lock(disk, dir, lock_content)?;
-        save_image(disk, dir, SavedAs::Image, image, txid, &from.info, &carried, from.image_options)?;
+        save_image(disk, dir, SavedAs::Image, image, txid, &from.info, from.image_options)?;
         write_seen_txid(disk, dir, txid)?;
         write_version(disk, dir, &from.info, now_ms)?;
     }

@@ -53,7 +53,6 @@ impl Storage {
         }
         let seen_txid = self.seen_txid()?;
         let (image, image_dirs) = self.load_newest_image(&files, config, observer)?;
-        *self.carried.lock() = image.carried;
 
         let mut replay = Replay {
             storage: self,

@@ -1,11 +1,10 @@
 //! The name directories of a file system: locked, identified, and each alive or failed.
 
 use crate::error::JournalError;
-use crate::image::{Carried, ImageOptions};
+use crate::image::ImageOptions;
 use crate::names::{CURRENT, FileName, IN_USE_LOCK, SEEN_TXID, VERSION};
 use crate::upgrade;
 use crate::version::StorageInfo;
-use parking_lot::Mutex;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +22,6 @@ pub struct Storage {
     dirs: Vec<NameDir>,
     pub(crate) retention: Retention,
     pub(crate) image_options: ImageOptions,
-    pub(crate) carried: Mutex<Carried>,
     restore: AtomicBool,
     notices: Vec<String>,
     _locks: Vec<Box<dyn LockGuard>>,
@@ -113,7 +111,6 @@ impl Storage {
             dirs,
             retention,
             image_options: ImageOptions::default(),
-            carried: Mutex::default(),
             restore: AtomicBool::new(false),
             notices,
             _locks: locks,

@@ -121,11 +121,10 @@ impl Storage {
         }
         self.info.c_time = now_ms.max(self.info.c_time + 1);
         self.info.layout_version = layout_version;
-        let carried = self.carried.lock().clone();
         let steps: [&dyn Fn(&Path) -> Result<(), JournalError>; 3] = [
             &|dir| set_aside(&*self.disk, dir),
             &|dir| {
-                save_image(&*self.disk, dir, SavedAs::Image, image, txid, &self.info, &carried, self.image_options)?;
+                save_image(&*self.disk, dir, SavedAs::Image, image, txid, &self.info, self.image_options)?;
                 write_seen_txid(&*self.disk, dir, txid)
             },
             &|dir| {

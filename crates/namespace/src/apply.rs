@@ -127,6 +127,12 @@ impl Namespace {
             EditOp::RemoveErasureCodingPolicy { name, .. } => {
                 ops::erasure_coding::apply_change(self, op.name(), name, PolicyChange::Remove)
             }
+            EditOp::AddCachePool { .. }
+            | EditOp::ModifyCachePool { .. }
+            | EditOp::RemoveCachePool { .. }
+            | EditOp::AddCacheDirective { .. }
+            | EditOp::ModifyCacheDirective { .. }
+            | EditOp::RemoveCacheDirective { .. } => ops::cache::apply(self, op),
             EditOp::SetStoragePolicy { path, policy_id } => ops::set_storage_policy::apply(self, path, *policy_id),
             EditOp::Times { path, mtime, atime } => ops::set_times::apply(self, path, *mtime, *atime),
             EditOp::StartLogSegment | EditOp::EndLogSegment => Ok(Applied::default()),

@@ -1,5 +1,6 @@
 //! The whole persistent state as text, in a fixed order: what golden tests and "replay equals live state" compare.
 
+use crate::cache::CacheState;
 use crate::tree::{DiffBodyView, InodeKind, InodeView, Reference};
 use crate::{FrozenImage, Namespace};
 use alloc::string::String;
@@ -34,6 +35,9 @@ impl FrozenImage {
         let (counter, live) = self.snapshot_numbers();
         if counter > 0 {
             let _ = writeln!(out, "snapshots {live}, next {counter}");
+        }
+        if *self.cache != CacheState::default() {
+            let _ = writeln!(out, "{:?}", self.cache);
         }
         for info in self
             .ec_policies()

@@ -2,6 +2,7 @@
 //! namespace from the sections of an image. Formats are `journal`'s business.
 
 use crate::blocks::{BlockHandle, BlockIds, BlockState, FrozenBlocks};
+use crate::cache::CacheState;
 use crate::edit_op::{AclEntry, XAttr};
 use crate::erasure_coding::EcPolicies;
 use crate::image_snapshots::LoadingSnapshots;
@@ -25,6 +26,7 @@ pub struct FrozenImage {
     pub last_inode_id: InodeId,
     pub ids: BlockIds,
     pub secrets: Arc<Secrets>,
+    pub cache: Arc<CacheState>,
     pub rolling_upgrade: Option<RollingUpgrade>,
 }
 
@@ -37,6 +39,7 @@ impl Namespace {
             last_inode_id: self.last_inode_id,
             ids: self.blocks.ids,
             secrets: Arc::clone(&self.secrets),
+            cache: Arc::clone(&self.cache),
             rolling_upgrade: self.rolling_upgrade,
         }
     }
@@ -238,6 +241,11 @@ impl ImageLoader {
         let count = count.min(EXPECTED_INODES_MAX) as usize;
         self.namespace.tree.reserve(count);
         self.loaded.reserve(count);
+    }
+
+    /// Cache pools and directives.
+    pub fn set_cache(&mut self, cache: CacheState) {
+        self.namespace.cache = Arc::new(cache);
     }
 
     /// Delegation keys and tokens.

@@ -9,6 +9,7 @@ extern crate alloc;
 pub mod acl;
 pub mod apply;
 pub mod blocks;
+pub mod cache;
 pub mod config;
 pub mod dump;
 pub mod edit_op;
@@ -55,6 +56,8 @@ pub struct Namespace {
     /// Delegation keys and tokens.
     pub secrets: Arc<ops::delegation_token::Secrets>,
     pub rolling_upgrade: Option<ops::rolling_upgrade::RollingUpgrade>,
+    /// Cache pools and directives.
+    pub cache: Arc<cache::CacheState>,
     detached: ops::delete::Detached,
     walks: walk::Walks,
     /// A subtree whose permissions a walk has checked, for the plan that comes next.
@@ -77,6 +80,7 @@ impl Namespace {
             now_ms: 0,
             secrets: Arc::default(),
             rolling_upgrade: None,
+            cache: Arc::default(),
             detached: ops::delete::Detached::default(),
             walks: walk::Walks::default(),
             walked: None,

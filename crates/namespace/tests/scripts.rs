@@ -3,8 +3,11 @@
 
 use crate::harness::{Harness, caller};
 use std::fmt::Write;
-use surus_namespace::edit_op::ErasureCodingPolicyOp;
 use surus_namespace::edit_op::RenameOptions;
+use surus_namespace::edit_op::{CachePool, ErasureCodingPolicyOp};
+use surus_namespace::ops::cache::{
+    AddCacheDirective, ChangeCachePool, DirectiveInfo, Expiration, ModifyCacheDirective, RemoveCacheDirective,
+};
 use surus_namespace::ops::change_acl::{AclChange, ChangeAcl};
 use surus_namespace::ops::concat::Concat;
 use surus_namespace::ops::create::{Create, flag};
@@ -123,6 +126,10 @@ fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
             };
             return h.run(&request).map(|_| "ok".into());
         }
+        ["pool", verb, name, ref rest @ ..] => return pool(h, verb, name, rest),
+        ["directive", verb, ref rest @ ..] => return directive(h, verb, rest),
+        ["cache"] => return Ok(format!("{:?}", h.namespace.cache)),
+        ["needed", pool] => return Ok(format!("{:?}", h.namespace.pool_needed(pool, h.now_ms))),
         ["setrep", src, n] => {
             return h.run(&SetReplication { src, replication: n.parse().unwrap() }).map(|b| b.to_string());
         }
@@ -147,6 +154,46 @@ fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
         _ => return read(h, words),
     }
     Ok("ok".into())
+}
+
+/// `key=value` words.
+fn values<'w>(words: &[&'w str], key: &str) -> Option<&'w str> {
+    words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+}
+
+fn pool(h: &mut Harness, verb: &str, name: &str, rest: &[&str]) -> Result<String, HdfsError> {
+    let info = CachePool {
+        name: name.into(),
+        owner: values(rest, "owner").map(Into::into),
+        group: values(rest, "group").map(Into::into),
+        mode: values(rest, "mode").map(|mode| FsPermission(octal(mode))),
+        limit: values(rest, "limit").map(|n| n.parse().unwrap()),
+        max_relative_expiry: values(rest, "ttl").map(|n| n.parse().unwrap()),
+        default_replication: values(rest, "replication").map(|n| n.parse().unwrap()),
+    };
+    h.run(&match verb {
+        "add" => ChangeCachePool::Add(info),
+        "modify" => ChangeCachePool::Modify(info),
+        _ => ChangeCachePool::Remove(name),
+    })
+    .map(|()| "ok".into())
+}
+
+fn directive(h: &mut Harness, verb: &str, rest: &[&str]) -> Result<String, HdfsError> {
+    let number = |key: &str| values(rest, key).map(|n| n.parse::<i64>().unwrap());
+    let info = DirectiveInfo {
+        id: number("id"),
+        path: values(rest, "path"),
+        replication: number("replication").map(|n| n as i32),
+        pool: values(rest, "pool"),
+        expiration: number("in").map(|millis| Expiration { millis, is_relative: true }),
+    };
+    let force = rest.contains(&"force");
+    match verb {
+        "add" => h.run(&AddCacheDirective { info, force }).map(|id| id.to_string()),
+        "modify" => h.run(&ModifyCacheDirective { info, force }).map(|()| "ok".into()),
+        _ => h.run(&RemoveCacheDirective { id: info.id.unwrap() }).map(|()| "ok".into()),
+    }
 }
 
 fn ec_change(h: &mut Harness, name: &str, change: PolicyChange) -> Result<String, HdfsError> {

@@ -155,11 +155,6 @@ impl OpenSection<'_> {
         self.section.next().map_err(|e| self.image.error(&self.name, at, &e.to_string()))
     }
 
-    /// All that is left, at most `limit` bytes.
-    pub(crate) fn rest(&mut self, limit: usize) -> Result<Vec<u8>, JournalError> {
-        self.section.rest(limit).map_err(|e| self.error(&e.to_string()))
-    }
-
     pub fn error(&self, problem: &str) -> JournalError {
         self.image.error(&self.name, self.offset + self.section.position(), problem)
     }

@@ -26,14 +26,10 @@ use surus_proto::hadoop::hdfs::fsimage::{
 };
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, StorageType, TxId};
 
-/// Sections that are carried along unread.
-const CARRIED_BYTES_MAX: usize = 64 << 20;
-
 /// What an image held.
 pub struct LoadedImage {
     pub namespace: Namespace,
     pub txid: TxId,
-    pub(crate) carried: Carried,
 }
 
 /// Reads an image and checks it against its MD5 and its VERSION.
@@ -119,6 +115,7 @@ impl Loader<'_> {
             };
             pushed.map_err(|problem| inodes.error(&problem))?;
         }
+        loader.set_cache(cache_manager::read(&mut open(CACHE_MANAGER))?);
         loader.set_secrets(secrets::read(&mut open(SECRET_MANAGER))?);
         if let Some(start_time) = name_system.rolling_upgrade_start_time {
             loader.set_rolling_upgrade(start_time as i64);
@@ -136,9 +133,8 @@ impl Loader<'_> {
             pushed.map_err(|e| directories.error(&e.to_string()))?;
         }
         load_snapshots(self.image, &mut loader, &buffers.names, &references)?;
-        let carried = Carried { cache_manager: open(CACHE_MANAGER).rest(CARRIED_BYTES_MAX)? };
         let namespace = loader.finish().map_err(|e| self.error(INODE_DIR, 0, &e.to_string()))?;
-        Ok(LoadedImage { namespace, txid, carried: carried.or_default() })
+        Ok(LoadedImage { namespace, txid })
     }
 
     fn check_layout(&self) -> Result<(), JournalError> {
@@ -166,15 +162,6 @@ impl Loader<'_> {
 
     fn error(&self, section: &str, offset: u64, problem: &str) -> JournalError {
         self.image.error(section, offset, problem)
-    }
-}
-
-impl Carried {
-    /// Sections that an image lacks (older versions wrote fewer) become those of a fresh file system.
-    fn or_default(self) -> Carried {
-        let fresh = Carried::default();
-        let or = |found: Vec<u8>, fresh: Vec<u8>| if found.is_empty() { fresh } else { found };
-        Carried { cache_manager: or(self.cache_manager, fresh.cache_manager) }
     }
 }
 

@@ -6,6 +6,7 @@
 //! Source: `FSImageFormatProtobuf.java`, `fsimage.proto`, Hadoop 3.5.0. `save` writes, `load` reads, `section` knows the
 //! encoding of one section.
 
+mod cache_manager;
 mod codec;
 mod encode;
 mod erasure_coding;
@@ -50,16 +51,3 @@ pub(crate) const STRING_MASK_BITS: u32 = 3;
 pub(crate) const USER_TABLE: u32 = 1;
 pub(crate) const GROUP_TABLE: u32 = 2;
 pub(crate) const XATTR_TABLE: u32 = 3;
-
-/// Sections whose content the namespace does not hold yet: kept as they were read, and written again.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Carried {
-    pub(crate) cache_manager: Vec<u8>,
-}
-
-impl Default for Carried {
-    /// What a fresh file system has: no cache pools.
-    fn default() -> Self {
-        Carried { cache_manager: vec![6, 8, 1, 16, 0, 24, 0] }
-    }
-}

@@ -43,7 +43,6 @@ pub(crate) fn write_image(
     image: &FrozenImage,
     txid: TxId,
     info: &StorageInfo,
-    carried: &Carried,
     options: ImageOptions,
 ) -> io::Result<[u8; 16]> {
     let mut writer = Writer::start(file, image.num_inodes(), options)?;
@@ -67,7 +66,8 @@ pub(crate) fn write_image(
     write_snapshots(&mut writer, image, &mut strings, &mut references)?;
     secrets::put(&mut writer.buffer, &image.secrets);
     writer.end_section(SECRET_MANAGER)?;
-    writer.raw_section(CACHE_MANAGER, &carried.cache_manager)?;
+    cache_manager::put(&mut writer.buffer, &image.cache);
+    writer.end_section(CACHE_MANAGER)?;
     strings.write(&mut writer.buffer);
     writer.end_section(STRING_TABLE)?;
     writer.finish(info.layout_version)

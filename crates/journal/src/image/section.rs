@@ -66,14 +66,6 @@ impl<'a> Section<'a> {
         Ok(Some(message))
     }
 
-    /// All that is left of the section, at most `limit` bytes.
-    pub fn rest(&mut self, limit: usize) -> io::Result<Vec<u8>> {
-        if self.fill(limit + 1)? > limit {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("more than {limit} bytes")));
-        }
-        Ok(self.window[self.at..].to_vec())
-    }
-
     /// Reads until `wanted` bytes are in the window behind `at`, or the section ends; gives how many there are.
     fn fill(&mut self, wanted: usize) -> io::Result<usize> {
         self.window.drain(..self.at);

@@ -3,6 +3,7 @@
 pub mod abandon_block;
 pub mod add_block;
 pub mod append;
+pub mod cache;
 pub mod change_acl;
 pub mod commit_block_synchronization;
 pub mod complete;

@@ -3,6 +3,7 @@
 
 mod admin;
 pub(crate) mod attributes;
+mod cache;
 pub(crate) mod ec;
 pub(crate) mod features;
 mod files;
@@ -32,6 +33,8 @@ const fn method(name: &'static str, run: Run) -> Method {
 pub static METHODS: &[Method] = &[
     method("abandonBlock", Write(files::abandon_block)),
     method("addBlock", Write(files::add_block)),
+    method("addCacheDirective", AtMostOnce(cache::add_cache_directive)),
+    method("addCachePool", AtMostOnce(cache::add_cache_pool)),
     method("addErasureCodingPolicies", AtMostOnce(ec::add_erasure_coding_policies)),
     method("allowSnapshot", Write(snapshots::allow_snapshot)),
     method("append", AtMostOnce(files::append)),
@@ -87,6 +90,8 @@ pub static METHODS: &[Method] = &[
     method("getStoragePolicy", Read(storage::get_storage_policy)),
     method("getXAttrs", Read(attributes::get_xattrs)),
     method("isFileClosed", Read(namespace::is_file_closed)),
+    method("listCacheDirectives", Read(cache::list_cache_directives)),
+    method("listCachePools", Read(cache::list_cache_pools)),
     method("listCorruptFileBlocks", Read(admin::list_corrupt_file_blocks)),
     method("listEncryptionZones", Read(features::list_encryption_zones)),
     method("listOpenFiles", Read(listings::list_open_files)),
@@ -94,11 +99,15 @@ pub static METHODS: &[Method] = &[
     method("metaSave", Slow(metasave::meta_save)),
     method("mkdirs", Write(namespace::mkdirs)),
     method("modifyAclEntries", Write(attributes::modify_acl_entries)),
+    method("modifyCacheDirective", AtMostOnce(cache::modify_cache_directive)),
+    method("modifyCachePool", AtMostOnce(cache::modify_cache_pool)),
     method("msync", Read(features::msync)),
     method("recoverLease", Write(files::recover_lease)),
     method("refreshNodes", Read(admin::refresh_nodes)),
     method("removeAcl", Write(attributes::remove_acl)),
     method("removeAclEntries", Write(attributes::remove_acl_entries)),
+    method("removeCacheDirective", AtMostOnce(cache::remove_cache_directive)),
+    method("removeCachePool", AtMostOnce(cache::remove_cache_pool)),
     method("removeDefaultAcl", Write(attributes::remove_default_acl)),
     method("removeErasureCodingPolicy", AtMostOnce(ec::remove_erasure_coding_policy)),
     method("removeXAttr", AtMostOnce(attributes::remove_xattr)),
