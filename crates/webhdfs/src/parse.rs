@@ -255,7 +255,12 @@ fn required_of_unsupported(name: &str, params: &Params) -> Result<(), HdfsError>
         "DELETESNAPSHOT" => &["snapshotname"],
         _ => &[],
     };
-    needed.iter().try_for_each(|param| params.required(param, name).map(|_| ()))
+    needed.iter().try_for_each(|param| params.required(param, name).map(|_| ()))?;
+    match params.raw("token") {
+        // Without security nobody ever got a token. Hadoop decodes what comes, and fails at its end.
+        Some(_) if needed.contains(&"token") => Err(HdfsError::new(ExceptionClass::Eof, "null")),
+        _ => Ok(()),
+    }
 }
 
 fn create(params: &Params) -> Result<Create, HdfsError> {

@@ -7,7 +7,7 @@ use surus_namenode::{NameNode, NameNodeOptions};
 use surus_proto::hadoop::hdfs::*;
 
 /// Status line, headers and body of one HTTP request.
-fn http(address: &str, method: &str, target: &str) -> (u16, String, String) {
+pub fn http(address: &str, method: &str, target: &str) -> (u16, String, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "{method} {target} HTTP/1.1\r\nHost: {address}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         .unwrap();

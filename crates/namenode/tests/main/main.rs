@@ -6,3 +6,4 @@ mod doors;
 mod durability;
 mod methods;
 mod people;
+mod reports;

@@ -21,6 +21,13 @@ impl Operation for SetTimes<'_> {
     type Reply = ();
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<()>, Refusal> {
+        if namespace.config.access_time_precision_ms == 0 && self.access_time != -1 {
+            return Err(HdfsError::io(
+                "Access time for hdfs is not configured.  Please set dfs.namenode.accesstime.precision configuration \
+                 parameter.",
+            )
+            .into());
+        }
         let path = namespace.resolve_for(env, self.src, DirOp::Write, "setTimes")?;
         namespace.check_path_access(env, &path, FsAction::WRITE)?;
         if path.last.is_none() {
