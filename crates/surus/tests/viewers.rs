@@ -2,7 +2,8 @@
 
 use crate::command_line::{show, surus};
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 
 /// Name directories that Apache Hadoop wrote, by release, and what Java 3.5.0's viewers made of them.
@@ -246,4 +247,35 @@ fn what_oiv_refuses() {
     let (code, out, _) = run(&["oiv", "-x"]);
     assert!(code == 255 && out.starts_with("Error parsing command-line options: \nUsage"), "{out}");
     assert_eq!(run(&["oiv", "--help"]).0, 0);
+}
+
+/// What Java 3.5.0's viewer answered on the same image: `== PATH?QUERY`, then body, a blank and status.
+const WEB: &str = include_str!("data/oiv-web-3.5.0.txt");
+
+#[test]
+fn an_image_over_webhdfs() {
+    let dir = tempfile::tempdir().unwrap();
+    let (.., file, _) =
+        golden(dir.path(), "fsimage_").into_iter().find(|(_, name, ..)| name.ends_with("2808")).unwrap();
+    let mut viewer = surus(&["oiv", "-i", path(&file), "-addr", "127.0.0.1:0"]);
+    let mut viewer = viewer.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(viewer.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.split("Listening on ").nth(1).unwrap().split(". ").next().unwrap().to_owned();
+    let ask = |method: &str, target: &str| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        write!(stream, "{method} {target} HTTP/1.0\r\nHost: x\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        format!("{body} {}", head.split(' ').nth(1).unwrap())
+    };
+    for case in WEB.split("== ").skip(1) {
+        let (target, javas) = case.split_once('\n').unwrap();
+        assert_same(ask("GET", &format!("/webhdfs/v1{target}")).as_bytes(), javas.trim_end().as_bytes(), target);
+    }
+    assert!(ask("GET", "/x").contains("Path: /x should start with /webhdfs/v1"));
+    assert_eq!(ask("PUT", "/webhdfs/v1/a?op=MKDIRS"), " 405");
+    viewer.kill().unwrap();
+    viewer.wait().unwrap();
 }

@@ -6,6 +6,7 @@ mod policies;
 mod reverse;
 mod strings;
 mod text;
+mod web;
 mod xml;
 
 use crate::offline::{Opt, Output, parse};
@@ -146,6 +147,10 @@ pub fn run(_conf: &surus_conf::Configuration, arguments: &[String]) -> i32 {
         }
         "DELIMITED" => view(&|image, out| text::delimited(image, out, &columns)),
         "DETECTCORRUPTION" => view(&|image, out| text::detect_corruption(image, out, delimiter)),
+        "WEB" => {
+            let address = options.value("addr").unwrap_or("localhost:5978");
+            open(input).and_then(|image| web::serve(&image, address))
+        }
         "REVERSEXML" => {
             return match reverse::run(input, target) {
                 Ok(()) => 0,
