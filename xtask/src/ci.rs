@@ -34,7 +34,7 @@ pub fn run(full: bool) -> Result<()> {
     }
     run_step("unit, property and crash tests", &mut tests)?;
     if full {
-        mutate::run_all()?;
+        mutate::run_all(&[])?;
         let all: Vec<&str> = CLIENTS.iter().chain(SUITES).chain(OWN).copied().collect();
         conformance::run_all(&all, false, None)
     } else {

@@ -46,7 +46,10 @@ enum Task {
     /// Measure the table of docs/benchmarks.md, beside real Hadoop
     Bench(bench::Args),
     /// Turn each sync call off in turn: a crash test must notice
-    MutateSyncs,
+    MutateSyncs {
+        /// Only points whose names begin so
+        points: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -56,7 +59,7 @@ fn main() -> ExitCode {
         Task::Conformance(args) => conformance::run(&args),
         Task::Cluster { datanodes, hadoop } => cluster::interactive(datanodes, hadoop),
         Task::Bench(args) => bench::run(&args),
-        Task::MutateSyncs => mutate::run_all(),
+        Task::MutateSyncs { points } => mutate::run_all(&points),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

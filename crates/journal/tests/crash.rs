@@ -7,10 +7,10 @@ use crate::common::*;
 use crate::load::MixedLoad;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use surus_disk::{CrashMode, Disk, MemDisk};
+use surus_disk::{CrashMode, Disk, MemDisk, OpenMode};
 use surus_journal::{FileName, LAYOUT_VERSION, SegmentReader};
 use surus_namespace::EditOp;
 use surus_types::TxId;
@@ -209,6 +209,68 @@ fn a_power_cut_while_a_segment_grows() {
         for crash in std::mem::take(&mut *crashes.lock()) {
             check(&crash, &dirs, &states);
         }
+    }
+}
+
+/// How far the segment that began with `first` is written.
+fn position(disk: &MemDisk, dir: &Path, first: TxId) -> usize {
+    let file = disk.open(&FileName::InProgress(first).path(dir), OpenMode::Read).unwrap();
+    let mut bytes = vec![0; file.len().unwrap() as usize];
+    file.read_exact_at(&mut bytes, 0).unwrap();
+    bytes.iter().rposition(|byte| *byte != 0xff).map_or(0, |last| last + 1)
+}
+
+/// One commit over the end of the fill: had the new fill not been durable first, zeros could be left where it ought to be.
+#[test]
+fn a_power_cut_while_the_fill_grows() {
+    const FILLED: usize = 1 << 20;
+    let dirs = [PathBuf::from("/name")];
+    let disk = MemDisk::new();
+    format_dirs(&disk, &dirs);
+    let mut fs = Running::start(Arc::new(disk.clone()), &dirs).unwrap();
+    let first = fs.log.last_txid();
+    let mut path = String::new();
+    for level in 0..28 {
+        path = format!("{path}/{level:x>250}");
+        fs.mkdir(&path);
+    }
+    let short = path[..251].to_owned();
+    let touch = |path: &str, mtime| EditOp::Times { path: path.into(), mtime, atime: -1 };
+    // What lies before the end is durable fill: the less of it, the sooner an operation is torn behind the end.
+    for (path, room) in [(&path, 10_000), (&short, 400)] {
+        for mtime in 0.. {
+            let txid = fs.run(touch(path, mtime));
+            fs.log.wait_durable(txid).unwrap();
+            if position(&disk, &dirs[0], first) > FILLED - room {
+                break;
+            }
+        }
+    }
+    let mut states = States::from([(fs.log.last_txid(), fs.namespace.dump())]);
+    let crashes = Arc::new(Mutex::new(Vec::new()));
+    let (heard, taken) = (Arc::clone(&fs.heard), Arc::clone(&crashes));
+    disk.observe(Some(Box::new(move |disk| {
+        let acknowledged = heard.lock().durable;
+        let mut taken = taken.lock();
+        for _ in 0..60 {
+            let seed = taken.len() as u64;
+            let what = format!("the fill grows, acknowledged {acknowledged}, seed {seed}");
+            taken.push(Crash { disk: disk.crash_clone(CrashMode::Random, seed), acknowledged, what });
+        }
+    })));
+    let ops: Vec<EditOp> = (0..24).map(|i| touch(&short, 5_000_000 + i)).collect();
+    for op in &ops {
+        let txid = TxId(states.keys().next_back().map_or(0, |last| last.0) + 1);
+        fs.namespace.apply(op, txid).unwrap();
+        states.insert(txid, fs.namespace.dump());
+    }
+    let last = fs.log.log(&ops);
+    fs.log.wait_durable(last).unwrap();
+    disk.observe(None);
+    assert!(position(&disk, &dirs[0], first) > FILLED + 2_500, "it went over the end");
+    drop(fs);
+    for crash in std::mem::take(&mut *crashes.lock()) {
+        check(&crash, &dirs, &states);
     }
 }
 
