@@ -247,31 +247,85 @@ fn a_power_cut_while_the_fill_grows() {
         }
     }
     let mut states = States::from([(fs.log.last_txid(), fs.namespace.dump())]);
-    let crashes = Arc::new(Mutex::new(Vec::new()));
-    let (heard, taken) = (Arc::clone(&fs.heard), Arc::clone(&crashes));
-    disk.observe(Some(Box::new(move |disk| {
-        let acknowledged = heard.lock().durable;
-        let mut taken = taken.lock();
-        for _ in 0..60 {
-            let seed = taken.len() as u64;
-            let what = format!("the fill grows, acknowledged {acknowledged}, seed {seed}");
-            taken.push(Crash { disk: disk.crash_clone(CrashMode::Random, seed), acknowledged, what });
-        }
-    })));
-    let ops: Vec<EditOp> = (0..24).map(|i| touch(&short, 5_000_000 + i)).collect();
-    for op in &ops {
-        let txid = TxId(states.keys().next_back().map_or(0, |last| last.0) + 1);
-        fs.namespace.apply(op, txid).unwrap();
-        states.insert(txid, fs.namespace.dump());
-    }
-    let last = fs.log.log(&ops);
-    fs.log.wait_durable(last).unwrap();
+    let crashes = cut_often(&disk, &fs, |_| true);
+    log_at_once(&mut fs, &mut states, (0..24).map(|i| touch(&short, 5_000_000 + i)).collect());
+    fs.log.wait_durable(fs.log.last_txid()).unwrap();
     disk.observe(None);
     assert!(position(&disk, &dirs[0], first) > FILLED + 2_500, "it went over the end");
     drop(fs);
     for crash in std::mem::take(&mut *crashes.lock()) {
         check(&crash, &dirs, &states);
     }
+}
+
+/// The first commit of a new segment is large: had its header and fill not been durable first, zeros could be left of them.
+#[test]
+fn a_power_cut_while_a_segment_begins() {
+    let dirs = [PathBuf::from("/name")];
+    let disk = MemDisk::new();
+    format_dirs(&disk, &dirs);
+    let mut fs = Running::start(Arc::new(disk.clone()), &dirs).unwrap();
+    let path = format!("/{:x>250}", "");
+    fs.mkdir(&path);
+    fs.log.wait_durable(fs.log.last_txid()).unwrap();
+    let touch = |mtime| EditOp::Times { path: path.as_str().into(), mtime, atime: -1 };
+    let new_segment = FileName::InProgress(TxId(fs.log.last_txid().0 + 3)).path(&dirs[0]);
+    let (gate, is_there) = (Arc::new(Mutex::new(())), new_segment.clone());
+    let held = Arc::clone(&gate);
+    let crashes = cut_often(&disk, &fs, move |disk| {
+        drop(held.lock());
+        disk.metadata(&is_there).is_ok()
+    });
+    // The commit thread is held up, so that the end of one segment and the first operations of the next come in one go.
+    let hold = gate.lock();
+    let mut states = States::new();
+    log_at_once(&mut fs, &mut states, vec![touch(1)]);
+    let roll = fs.log.roll();
+    states.extend([(roll.ended, fs.namespace.dump()), (roll.started, fs.namespace.dump())]);
+    log_at_once(&mut fs, &mut states, (0..12).map(|i| touch(10 + i)).collect());
+    drop(hold);
+    fs.log.wait_durable(fs.log.last_txid()).unwrap();
+    disk.observe(None);
+    assert!(disk.metadata(&new_segment).is_ok());
+    drop(fs);
+    let crashes = std::mem::take(&mut *crashes.lock());
+    assert!(!crashes.is_empty());
+    for crash in crashes {
+        check(&crash, &dirs, &states);
+    }
+}
+
+/// Takes many crash clones wherever a crash can fall and `wanted` says so.
+fn cut_often(
+    disk: &MemDisk,
+    fs: &Running,
+    wanted: impl Fn(&MemDisk) -> bool + Send + Sync + 'static,
+) -> Arc<Mutex<Vec<Crash>>> {
+    let crashes = Arc::new(Mutex::new(Vec::new()));
+    let (heard, taken) = (Arc::clone(&fs.heard), Arc::clone(&crashes));
+    disk.observe(Some(Box::new(move |disk| {
+        if !wanted(disk) {
+            return;
+        }
+        let acknowledged = heard.lock().durable;
+        let mut taken = taken.lock();
+        for _ in 0..50 {
+            let seed = taken.len() as u64;
+            let what = format!("acknowledged {acknowledged}, seed {seed}");
+            taken.push(Crash { disk: disk.crash_clone(CrashMode::Random, seed), acknowledged, what });
+        }
+    })));
+    crashes
+}
+
+/// Applies operations and logs them in one call, so that they share a commit.
+fn log_at_once(fs: &mut Running, states: &mut States, ops: Vec<EditOp>) {
+    let before = fs.log.last_txid().0;
+    for (op, txid) in ops.iter().zip(before + 1..) {
+        fs.namespace.apply(op, TxId(txid)).unwrap();
+        states.insert(TxId(txid), fs.namespace.dump());
+    }
+    fs.log.log(&ops);
 }
 
 /// A cut while a directory is being formatted leaves one that can be formatted again, or one that is whole.
