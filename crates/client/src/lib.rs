@@ -40,7 +40,10 @@ pub use client::{DfsClient, ServerDefaults};
 pub use config::{ClientConfig, ReadConfig, ReplaceDatanode, ReplacePolicy, RetryConfig, WriteConfig};
 pub use error::{ClientError, Result, io_text};
 pub use namenode::{CLIENT_PROTOCOL, NameNodes, Repeat};
-pub use policies::{QUOTA_DONT_SET, QUOTA_RESET, StoragePolicy};
+pub use policies::{
+    CacheDirectiveEntry, CacheDirectiveInfo, CacheExpiration, CachePoolEntry, CachePoolInfo, EcPolicy, EcPolicyChange,
+    QUOTA_DONT_SET, QUOTA_RESET, StoragePolicy,
+};
 pub use read::{Reader, is_block_missing};
 pub use status::{ContentSummary, FileStatus, Listing, QuotaUsage, TypeQuota};
 pub use user::{current_user, login_name, name_of_id};

@@ -42,6 +42,12 @@ enum Command {
     /// Checks the files of the file system, as `hdfs fsck` does
     #[command(disable_help_flag = true)]
     Fsck(Rest),
+    /// Erasure coding policies: -listPolicies, -setPolicy, ...
+    #[command(disable_help_flag = true)]
+    Ec(Rest),
+    /// Cache pools and directives: -addPool, -addDirective, ...
+    #[command(disable_help_flag = true)]
+    Cacheadmin(Rest),
     /// Storage policies: -listPolicies, -setStoragePolicy, ...
     #[command(disable_help_flag = true)]
     Storagepolicies(Rest),
@@ -103,6 +109,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Dfs(rest) => client_command(config, &rest.arguments, dfs::run),
         Command::Dfsadmin(rest) => client_command(config, &rest.arguments, dfsadmin::run),
         Command::Fsck(rest) => client_command(config, &rest.arguments, fsck::run),
+        Command::Ec(rest) => client_command(config, &rest.arguments, admin::ec::run),
+        Command::Cacheadmin(rest) => client_command(config, &rest.arguments, admin::cacheadmin::run),
         Command::Storagepolicies(rest) => client_command(config, &rest.arguments, admin::storagepolicies::run),
         Command::Oev(rest) => client_command(config, &rest.arguments, oev::run),
         Command::Oiv(rest) => client_command(config, &rest.arguments, oiv::run),

@@ -33,6 +33,30 @@ pub fn local_time(ms: i64) -> LocalTime {
     }
 }
 
+/// `2026-11-30T16:12:00+0000`: a moment in local time with its distance from UTC.
+pub fn iso(ms: i64) -> String {
+    let t = local_time(ms);
+    let seconds: libc::time_t = ms.div_euclid(1000);
+    // SAFETY: localtime_r reads one integer and writes one struct tm, both ours; only a number is read of it.
+    let offset = unsafe {
+        let mut tm: libc::tm = std::mem::zeroed();
+        libc::localtime_r(&seconds, &mut tm);
+        tm.tm_gmtoff
+    };
+    let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.unsigned_abs() / 60);
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{sign}{:02}{:02}",
+        t.year,
+        t.month,
+        t.day,
+        t.hour,
+        t.minute,
+        t.second,
+        minutes / 60,
+        minutes % 60
+    )
+}
+
 /// Abbreviation of the time zone at that moment: `UTC`, `CET`.
 pub fn zone_name(ms: i64) -> String {
     let seconds: libc::time_t = ms.div_euclid(1000);

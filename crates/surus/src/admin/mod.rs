@@ -2,6 +2,8 @@
 //! with dashes, options with values, exit 1 for a wrong command line and 2 for a call that failed.
 //! Source: `AdminHelper.java`, Hadoop 3.5.0.
 
+pub mod cacheadmin;
+pub mod ec;
 pub mod storagepolicies;
 
 use crate::dfs::{Fs, Shell};
@@ -118,6 +120,17 @@ pub fn pretty(error: &ClientError) -> String {
         Some(class) if UNWRAPPED.contains(&class) => format!("{class}: {first}"),
         Some(_) => format!("RemoteException: {first}"),
         None => format!("IOException: {first}"),
+    }
+}
+
+/// The exit code of a call; what went wrong is printed.
+pub fn answer(result: Result<(), ClientError>) -> i32 {
+    match result {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("{}", pretty(&error));
+            FAILED
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `surus storagepolicies`. Source: `StoragePolicyAdmin.java`, Hadoop 3.5.0.
 
-use super::{FAILED, Tool, USAGE, client_of, pop, pretty};
+use super::{FAILED, Tool, USAGE, answer, client_of, pop};
 use surus_client::{ClientError, DfsClient, StoragePolicy};
 use surus_conf::Configuration;
 use surus_types::{ExceptionClass, StorageType};
@@ -61,16 +61,6 @@ pub fn run(conf: &Configuration, arguments: &[String]) -> i32 {
         }),
         _ => client.set_storage_policy(&on_it, None).map(|()| println!("Unset storage policy from {path}")),
     })
-}
-
-fn answer(result: Result<(), ClientError>) -> i32 {
-    match result {
-        Ok(()) => 0,
-        Err(error) => {
-            eprintln!("{}", pretty(&error));
-            FAILED
-        }
-    }
 }
 
 fn list(client: &DfsClient) -> Result<(), ClientError> {

@@ -42,6 +42,7 @@ pub use error::ShellError;
 pub use fs::Fs;
 pub use shell::Shell;
 pub use show::days_from_civil;
+pub use uri::normalize;
 
 /// Wrong command line, unknown command: -1, which a shell sees as 255.
 const ILLEGAL: i32 = -1;
