@@ -81,3 +81,18 @@ fn metadata_older_than_the_blocks_keeps_the_namenode_in() {
     c.namespace.blocks.force_leave_safe_mode();
     assert_eq!(c.namespace.blocks.safe_mode, SafeMode::Off);
 }
+
+/// A DataNode of a Hadoop cluster with erasure-coded files: its replicas of block groups are in no table of ours.
+#[test]
+fn replicas_of_block_groups_are_left_alone() {
+    let mut c = Cluster::new(1);
+    c.put("/f", 1, &[5]);
+    let stray = |id: i64| Block { id: BlockId(id), num_bytes: 7, generation_stamp: GenerationStamp(1001) };
+    c.store(0, stray(i64::MIN + 16 + 3), ReplicaState::Finalized);
+    c.store(0, stray(1_073_741_999), ReplicaState::Finalized);
+    c.full_report(0);
+    c.serve(0);
+    c.serve(0);
+    let left: Vec<i64> = c.nodes[0].replicas.keys().copied().collect();
+    assert_eq!(left, [i64::MIN + 19, 1_073_741_825]);
+}

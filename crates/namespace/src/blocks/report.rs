@@ -125,6 +125,11 @@ impl BlockManager {
         state: ReplicaState,
         hint: Option<DatanodeHandle>,
     ) -> Option<BlockHandle> {
+        // A replica of a block group carries an id of its own, which no block has: to judge it by that would order its deletion.
+        // Until erasure-coded data is read it is left alone.
+        if reported.id.is_striped() {
+            return None;
+        }
         let new_here = self.datanodes.storage(storage).block_reports == 0 && self.safe_mode.is_startup();
         if new_here && reported.generation_stamp > self.ids.generation_stamp {
             self.in_future.blocks += 1;
