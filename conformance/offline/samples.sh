@@ -15,7 +15,14 @@ check() { if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 
 fs() { HADOOP_CONF_DIR=$d/conf "$surus" dfs "$@"; }
 admin() { HADOOP_CONF_DIR=$d/conf "$surus" dfsadmin "$@"; }
 viewer() { "$H" run "$d" "org.apache.hadoop.hdfs.tools.$1" "${@:2}" > "$d/err" 2>&1; }
-wait_for() { for _ in $(seq 100); do admin -safemode get > "$d/err" 2>&1 && return; sleep 0.3; done; return 1; }
+wait_for() { # the port, then an answer; a NameNode that ended will not give one
+  for _ in $(seq 200); do
+    (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null && admin -safemode get > "$d/err" 2>&1 && return
+    kill -0 "$(cat "$d/nn.pid")" 2> /dev/null || { tail -3 "$d/nn.log" > "$d/err"; return 1; }
+    sleep 0.3
+  done
+  return 1
+}
 state() { { fs -ls -R /; fs -getfacl -R /; fs -getfattr -R -d -e hex /; fs -count -q -v /; } > "$d/$1.state" 2> "$d/$1.err"; }
 for archive in "$data"/name-*.tar.gz; do
   release=$(basename "$archive" .tar.gz); release=${release#name-}; d=$top/$release
@@ -23,7 +30,8 @@ for archive in "$data"/name-*.tar.gz; do
   sed -i 's|</configuration>|<property><name>dfs.namenode.safemode.extension</name><value>0</value></property><property><name>dfs.namenode.safemode.threshold-pct</name><value>0</value></property></configuration>|' "$d/conf/hdfs-site.xml"
   tar xzf "$archive" -C "$d"
   option=; [ "$release" != 2.7.3 ] || option=-upgrade
-  SURUS=$surus "$H" nn "$d" $option; wait_for; check "Surus starts on $release" $?
+  SURUS=$surus "$H" nn "$d" $option; wait_for; started=$?; check "Surus starts on $release" $started
+  [ $started = 0 ] || { stop; continue; }
   fs -mkdir -p /surus/was/here; check "$release: mkdir" $?
   admin -safemode enter > "$d/err" 2>&1 && admin -saveNamespace >> "$d/err" 2>&1 && admin -safemode leave >> "$d/err" 2>&1; check "$release: saveNamespace" $?
   fs -touchz /surus/was/here/too; check "$release: touchz" $?
