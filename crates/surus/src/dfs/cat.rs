@@ -103,6 +103,10 @@ pub fn head(shell: &mut Shell<'_>, arguments: &[String]) -> Result<()> {
 }
 
 impl Command for Head {
+    fn expand(&mut self, shell: &mut Shell<'_>, text: &str) -> Result<Vec<PathData>> {
+        shell.literal(text)
+    }
+
     fn path(&mut self, shell: &mut Shell<'_>, item: &PathData) -> Result<()> {
         if item.is_dir() {
             return Err(ShellError::is_directory(&item.text));
@@ -143,6 +147,10 @@ impl Tail {
 }
 
 impl Command for Tail {
+    fn expand(&mut self, shell: &mut Shell<'_>, text: &str) -> Result<Vec<PathData>> {
+        shell.literal(text)
+    }
+
     fn path(&mut self, shell: &mut Shell<'_>, item: &PathData) -> Result<()> {
         if item.is_dir() {
             return Err(ShellError::is_directory(&item.text));

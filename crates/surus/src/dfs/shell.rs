@@ -159,6 +159,15 @@ impl<'a> Shell<'a> {
         if items.is_empty() { Err(ShellError::not_found(text)) } else { Ok(items) }
     }
 
+    /// The one path of an argument that is no pattern, whatever it holds.
+    pub fn literal(&mut self, text: &str) -> Result<Vec<PathData>> {
+        if text.is_empty() {
+            return Err(ShellError::Illegal("Can not create a Path from an empty string".into()));
+        }
+        let fs = self.fs_of(text)?;
+        Ok(vec![PathData::look_up(&fs, text)?])
+    }
+
     /// As `expand`, but a plain path is taken as it is: the call that follows says what is wrong with it.
     pub fn expand_quietly(&mut self, text: &str) -> Result<Vec<PathData>> {
         match self.expand(text) {
