@@ -10,6 +10,10 @@ pub const NAME: &[u8] = include_bytes!("data/name-3.5.0.tar.gz");
 pub const OPEN_FILES: &[u8] = include_bytes!("data/open-files-3.5.0.tar.gz");
 /// Path, length, open or closed, then each block and its length.
 pub const OPEN_FILES_LIST: &str = include_str!("data/open-files-3.5.0.tsv");
+/// Layout -63, one segment in progress.
+pub const NAME_2_7: &[u8] = include_bytes!("data/name-2.7.3.tar.gz");
+/// With snapshots, ACLs, extended attributes and quotas; one image behind 49 transactions.
+pub const NAME_3_4: &[u8] = include_bytes!("data/name-3.4.2.tar.gz");
 pub const NAME_3_3: &[u8] = include_bytes!("data/name-3.3.6.tar.gz");
 pub const SYMLINK: &[u8] = include_bytes!("data/symlink-3.5.0.tar.gz");
 

@@ -199,3 +199,33 @@ fn a_rolling_upgrade_goes_back() {
         assert_eq!(state(&clone).2, with_mkdir, "crash {at}");
     }
 }
+
+/// Hadoop 2.7.3's directory, layout -63, is upgraded with all that is in it.
+#[test]
+fn a_directory_of_hadoop_2_7() {
+    let disk = golden::name_directory(golden::NAME_2_7);
+    let dirs = [PathBuf::from("/name")];
+    let open = || Storage::open(Arc::new(disk.clone()), &dirs, "1@test", Default::default()).unwrap();
+    let storage = open();
+    assert_eq!(storage.info().layout_version, -63);
+    let loaded = storage.load(config(), &mut ()).unwrap();
+    assert_eq!(paths(&loaded.namespace), ["/", "/user", "/user/root", "/user/root/p"]);
+    drop(storage.upgrade(&loaded.namespace.freeze(), loaded.last_txid, LAYOUT_VERSION, NOW).unwrap());
+    let again = open().load(config(), &mut ()).unwrap();
+    assert_eq!((again.image_txid, again.namespace.dump()), (loaded.last_txid, loaded.namespace.dump()));
+}
+
+/// Hadoop 3.4.2's image, and its edits from the first one on, give the same namespace.
+#[test]
+fn a_directory_of_hadoop_3_4() {
+    let disk = golden::name_directory(golden::NAME_3_4);
+    let load = || {
+        let storage = Storage::open(Arc::new(disk.clone()), &[PathBuf::from("/name")], "1@test", Default::default());
+        storage.unwrap().load(config(), &mut ()).unwrap()
+    };
+    let from_image = load();
+    disk.remove_file(Path::new("/name/current/fsimage_0000000000000000049")).unwrap();
+    let from_edits = load();
+    assert_eq!((from_image.image_txid, from_edits.image_txid), (TxId(49), TxId(0)));
+    assert_eq!(from_image.namespace.dump(), from_edits.namespace.dump());
+}
