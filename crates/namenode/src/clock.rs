@@ -37,7 +37,14 @@ fn wall_ms() -> i64 {
 /// What a snapshot is called when nobody says: `s` and the local time as `yyyyMMdd-HHmmss.SSS`.
 /// Source: `Snapshot.generateDefaultSnapshotName`, Hadoop 3.5.0.
 pub fn default_snapshot_name(now_ms: i64) -> String {
-    let seconds: libc::time_t = now_ms.div_euclid(1000);
+    let [year, month, day, hour, minute, second] = local_parts(now_ms);
+    let millisecond = now_ms.rem_euclid(1000);
+    format!("s{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}.{millisecond:03}")
+}
+
+/// Local time: year, month (from 1), day, hour, minute, second.
+pub fn local_parts(ms: i64) -> [i32; 6] {
+    let seconds: libc::time_t = ms.div_euclid(1000);
     // SAFETY: localtime_r reads one integer and writes one struct tm, both ours; tm is plain numbers and a pointer that is
     // never read.
     let tm = unsafe {
@@ -45,14 +52,5 @@ pub fn default_snapshot_name(now_ms: i64) -> String {
         libc::localtime_r(&seconds, &mut tm);
         tm
     };
-    format!(
-        "s{:04}{:02}{:02}-{:02}{:02}{:02}.{:03}",
-        tm.tm_year + 1900,
-        tm.tm_mon + 1,
-        tm.tm_mday,
-        tm.tm_hour,
-        tm.tm_min,
-        tm.tm_sec,
-        now_ms.rem_euclid(1000)
-    )
+    [tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec]
 }

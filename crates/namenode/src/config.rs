@@ -2,6 +2,7 @@
 
 use crate::groups::GroupTimes;
 use crate::hosts::HostFiles;
+use crate::trash::TrashTimes;
 use std::time::Duration;
 use surus_conf::{Addr, ConfError, Configuration, keys};
 use surus_namespace::blocks::BlockConfig;
@@ -36,6 +37,7 @@ pub struct NameNodeConfig {
     pub autoroll_txns: u64,
     /// `hadoop.http.staticuser.user`: who a WebHDFS request without `user.name` is.
     pub static_user: String,
+    pub trash: TrashTimes,
     /// `hadoop.security.authorization`: hadoop-policy.xml says who may use which protocol.
     pub authorization: bool,
     /// Events in one answer to `getEditsFromTxid`.
@@ -194,6 +196,10 @@ impl NameNodeConfig {
             autoroll_txns: (conf.get(keys::DFS_NAMENODE_CHECKPOINT_TXNS)? as f64
                 * conf.get(keys::DFS_NAMENODE_EDIT_LOG_AUTOROLL_MULTIPLIER_THRESHOLD)?)
                 as u64,
+            trash: TrashTimes::new(
+                ms(conf.get(keys::FS_TRASH_INTERVAL)?) as i64,
+                ms(conf.get(keys::FS_TRASH_CHECKPOINT_INTERVAL)?) as i64,
+            ),
             static_user: conf.get(keys::HADOOP_HTTP_STATICUSER_USER)?,
             authorization: conf.get(keys::HADOOP_SECURITY_AUTHORIZATION)?,
             inotify_events_max: usize::try_from(conf.get(keys::DFS_NAMENODE_INOTIFY_MAX_EVENTS_PER_RPC)?).unwrap_or(1),

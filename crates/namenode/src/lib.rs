@@ -29,6 +29,7 @@ mod startup;
 mod storage;
 mod ticks;
 mod to_proto;
+mod trash;
 mod walks;
 
 /// The Hadoop version this NameNode claims to be: DataNodes and tools compare it.

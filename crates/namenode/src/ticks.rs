@@ -52,6 +52,7 @@ pub async fn run(core: Weak<Core>) {
     let mut resources = Watch::new(config.resource_check_ms);
     let mut checkpoint = Watch::new(config.checkpoint_check_ms);
     checkpoint.next_ms = first.clock.monotonic_ms() + config.checkpoint_check_ms;
+    let mut trash = config.trash.next(first.clock.now_ms());
     drop(first);
     let mut disk_check: Option<JoinHandle<()>> = None;
     let mut ticks = tokio::time::interval(TICK);
@@ -88,6 +89,12 @@ pub async fn run(core: Weak<Core>) {
         if checkpoint.is_due(now_ms) {
             let core = Arc::clone(&core);
             core.runtime.clone().spawn_blocking(move || core.checkpoint_if_due());
+        }
+        let wall_ms = core.clock.now_ms();
+        if trash.is_some_and(|then| wall_ms >= then) {
+            trash = core.config.trash.next(wall_ms);
+            let core = Arc::clone(&core);
+            core.runtime.clone().spawn_blocking(move || core.empty_trash());
         }
         while core.free_slice() {
             // Others get the lock in between.

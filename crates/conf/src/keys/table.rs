@@ -15,6 +15,8 @@ keys! {
         FS_PERMISSIONS_UMASK_MODE: Umask = "fs.permissions.umask-mode", "022", old ["dfs.umaskmode", "dfs.umask"];
         /// 0 disables trash; server value wins over client when non-zero.
         FS_TRASH_INTERVAL: Minutes = "fs.trash.interval", "0";
+        /// Between trash checkpoints; 0: as the interval.
+        FS_TRASH_CHECKPOINT_INTERVAL: Minutes = "fs.trash.checkpoint.interval", "0";
         /// Cannot be deleted/renamed if non-empty, even by superuser.
         FS_PROTECTED_DIRECTORIES: List = "fs.protected.directories", "";
         /// Protection covers what lies below as well.

@@ -4,11 +4,13 @@
 use crate::call::Call;
 use crate::core::Core;
 use crate::rpc::datanode::put;
+use crate::safe_mode::What;
 use surus_namespace::DirOp;
 use surus_proto::hadoop::hdfs::{
-    GetDataEncryptionKeyResponseProto, GetEnclosingRootRequestProto, GetEnclosingRootResponseProto,
-    GetEzForPathRequestProto, GetEzForPathResponseProto, ListEncryptionZonesRequestProto,
-    ListEncryptionZonesResponseProto, MsyncResponseProto,
+    CreateEncryptionZoneRequestProto, GetDataEncryptionKeyResponseProto, GetEnclosingRootRequestProto,
+    GetEnclosingRootResponseProto, GetEzForPathRequestProto, GetEzForPathResponseProto,
+    ListEncryptionZonesRequestProto, ListEncryptionZonesResponseProto, ListReencryptionStatusResponseProto,
+    MsyncResponseProto, ReencryptEncryptionZoneRequestProto,
 };
 use surus_types::{ExceptionClass, FsAction, HdfsError};
 
@@ -18,6 +20,28 @@ pub(super) fn get_ez_for_path(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -
     let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
     namespace.check_path_access(&env, &path, FsAction::READ)?;
     put(out, &GetEzForPathResponseProto { zone: None });
+    Ok(())
+}
+
+/// Without a key provider there are no keys, and so no zones. Source: `FSNamesystem.createEncryptionZone`, Hadoop 3.5.0.
+pub(super) fn create_encryption_zone(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: CreateEncryptionZoneRequestProto = call.decode()?;
+    call.check_superuser("createEncryptionZone")?;
+    core.check_safe_mode(&core.namespace.read(), What("Cannot create encryption zone on ", &request.src))?;
+    let text = format!("Can't create an encryption zone for {} since no key provider is available.", request.src);
+    Err(HdfsError::io(text))
+}
+
+pub(super) fn reencrypt_encryption_zone(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: ReencryptEncryptionZoneRequestProto = call.decode()?;
+    call.check_superuser("reencryptEncryptionZone")?;
+    core.check_safe_mode(&core.namespace.read(), What("NameNode in safemode, cannot REENCRYPT zone ", &request.zone))?;
+    Err(HdfsError::io("No key provider configured, re-encryption operation is rejected"))
+}
+
+pub(super) fn list_reencryption_status(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    call.check_superuser("listReencryptionStatus")?;
+    put(out, &ListReencryptionStatusResponseProto { statuses: Vec::new(), has_more: false });
     Ok(())
 }
 
