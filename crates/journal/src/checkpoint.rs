@@ -145,7 +145,6 @@ pub(crate) fn md5_line(digest: &str, image: FileName) -> String {
 }
 
 /// Writes the image and its MD5 under their final names. A crash leaves all of it or nothing that start-up takes.
-#[expect(clippy::too_many_arguments)]
 pub(crate) fn save_image(
     disk: &dyn Disk,
     dir: &Path,

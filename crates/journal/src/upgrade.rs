@@ -24,6 +24,9 @@ const PREVIOUS_TMP: &str = "previous.tmp";
 const REMOVED_TMP: &str = "removed.tmp";
 const FINALIZED_TMP: &str = "finalized.tmp";
 
+/// What an upgrade does to each directory before the next step begins.
+type Step<'a> = &'a dyn Fn(&Path) -> Result<(), JournalError>;
+
 /// Finishes or undoes what a crash interrupted. Says what it did.
 ///
 /// # Errors
@@ -121,7 +124,7 @@ impl Storage {
         }
         self.info.c_time = now_ms.max(self.info.c_time + 1);
         self.info.layout_version = layout_version;
-        let steps: [&dyn Fn(&Path) -> Result<(), JournalError>; 3] = [
+        let steps: [Step<'_>; 3] = [
             &|dir| set_aside(&*self.disk, dir),
             &|dir| {
                 save_image(&*self.disk, dir, SavedAs::Image, image, txid, &self.info, self.image_options)?;

@@ -60,8 +60,7 @@ fn crash_clones(disk: &MemDisk, act: fn(&MemDisk)) -> Vec<MemDisk> {
     })));
     act(disk);
     disk.observe(None);
-    let taken = std::mem::take(&mut *clones.lock());
-    taken
+    std::mem::take(&mut clones.lock())
 }
 
 fn open_two(disk: &MemDisk) -> Result<Storage, JournalError> {
