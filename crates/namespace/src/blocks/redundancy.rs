@@ -293,6 +293,7 @@ impl BlockManager {
             block_size: row.num_bytes,
             prefer_local: false,
             now_monotonic_ms: self.now_monotonic_ms,
+            policy: None,
         };
         let targets = self.choose_targets(&request, random);
         if targets.is_empty() {

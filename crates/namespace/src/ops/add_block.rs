@@ -8,6 +8,7 @@ use crate::apply::{Applied, ApplyError};
 use crate::blocks::{BlockState, DatanodeHandle, Random, StorageHandle, TargetRequest};
 use crate::edit_op::EditOp;
 use crate::plan::{Env, Operation, Plan, Refusal, SoftEffect, WaitFor};
+use crate::storage_policy;
 use crate::tree::InodeHandle;
 use alloc::format;
 use alloc::vec::Vec;
@@ -196,6 +197,7 @@ impl AddBlock<'_> {
             block_size: inode.preferred_block_size(),
             prefer_local: self.flags & (NO_LOCAL_WRITE | IGNORE_CLIENT_LOCALITY) == 0,
             now_monotonic_ms: env.monotonic_ms,
+            policy: Some(storage_policy::by_id(inode.storage_policy())),
         };
         let mut targets = namespace.blocks.choose_targets(&request, &mut Random::new(env.random));
         if targets.is_empty() && avoided.len() > excluded.len() {

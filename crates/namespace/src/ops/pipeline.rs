@@ -6,6 +6,7 @@ use crate::Namespace;
 use crate::blocks::{BlockHandle, BlockState, DatanodeHandle, Random, StorageHandle, TargetRequest};
 use crate::edit_op::EditOp;
 use crate::plan::{Env, Operation, Plan, Refusal, SoftEffect};
+use crate::storage_policy;
 use crate::tree::InodeHandle;
 use alloc::format;
 use alloc::vec::Vec;
@@ -118,6 +119,7 @@ impl Operation for GetAdditionalDatanode<'_> {
             block_size: namespace.tree.inode(file.handle).preferred_block_size(),
             prefer_local: true,
             now_monotonic_ms: env.monotonic_ms,
+            policy: Some(storage_policy::by_id(namespace.tree.inode(file.handle).storage_policy())),
         };
         storages.extend(namespace.blocks.choose_targets(&request, &mut Random::new(env.random)));
         Ok(Plan::read(BlockLocation { block: self.block, offset: u64::MAX, storages }))
