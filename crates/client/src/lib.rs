@@ -29,6 +29,7 @@ mod lease;
 mod namenode;
 mod policies;
 mod read;
+mod snapshots;
 mod status;
 mod user;
 mod write;
@@ -45,6 +46,7 @@ pub use policies::{
     QUOTA_DONT_SET, QUOTA_RESET, StoragePolicy,
 };
 pub use read::{Reader, is_block_missing};
+pub use snapshots::{SnapshotDiffReport, SnapshotStatus, SnapshottableDirectoryStatus};
 pub use status::{ContentSummary, FileStatus, Listing, QuotaUsage, TypeQuota};
 pub use user::{current_user, login_name, name_of_id};
 pub use write::{CreateOptions, Writer};

@@ -17,6 +17,7 @@ use surus_namespace::ops::set_permission::SetPermission;
 use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot, DeleteSnapshot, DisallowSnapshot, RenameSnapshot};
+use surus_namespace::ops::truncate::Truncate;
 use surus_namespace::tree::{DiffBodyView, DiffView, PastAttributes, Reference};
 use surus_namespace::{EditOp, FrozenImage, ImageInode, ImageKind, ImageLoader, InodeView, Namespace, NamespaceConfig};
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, RpcIds, TxId};
@@ -26,72 +27,24 @@ const BLOCK: u64 = 100;
 #[derive(Clone, Debug)]
 enum Step {
     Mkdirs(String),
-    Put {
-        path: String,
-        length: u64,
-        overwrite: bool,
-    },
-    Append {
-        path: String,
-        bytes: u64,
-    },
-    /// To so many whole blocks.
-    Truncate {
-        path: String,
-        blocks: u64,
-    },
-    Concat {
-        target: String,
-        source: String,
-    },
+    Put { path: String, length: u64, overwrite: bool },
+    Append { path: String, bytes: u64 },
+    Truncate { path: String, length: u64 },
+    Concat { target: String, source: String },
     Delete(String),
-    Rename {
-        src: String,
-        dst: String,
-    },
-    Rename2 {
-        src: String,
-        dst: String,
-    },
-    SetPermission {
-        path: String,
-        mode: u16,
-    },
-    SetOwner {
-        path: String,
-        user: String,
-    },
-    SetTimes {
-        path: String,
-        mtime: i64,
-    },
-    SetReplication {
-        path: String,
-        replication: u16,
-    },
-    SetAcl {
-        path: String,
-        user: String,
-    },
-    SetXAttr {
-        path: String,
-        value: u8,
-    },
+    Rename { src: String, dst: String },
+    Rename2 { src: String, dst: String },
+    SetPermission { path: String, mode: u16 },
+    SetOwner { path: String, user: String },
+    SetTimes { path: String, mtime: i64 },
+    SetReplication { path: String, replication: u16 },
+    SetAcl { path: String, user: String },
+    SetXAttr { path: String, value: u8 },
     Allow(String),
     Disallow(String),
-    Create {
-        root: String,
-        name: String,
-    },
-    RenameSnapshot {
-        root: String,
-        old: String,
-        new: String,
-    },
-    DeleteSnapshot {
-        root: String,
-        nth: usize,
-    },
+    Create { root: String, name: String },
+    RenameSnapshot { root: String, old: String, new: String },
+    DeleteSnapshot { root: String, nth: usize },
 }
 
 fn root() -> impl Strategy<Value = String> {
@@ -114,7 +67,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (path(), 0u64..350, any::<bool>())
             .prop_map(|(path, length, overwrite)| Step::Put { path, length, overwrite }),
         3 => (path(), 1u64..250).prop_map(|(path, bytes)| Step::Append { path, bytes }),
-        2 => (path(), 0u64..3).prop_map(|(path, blocks)| Step::Truncate { path, blocks }),
+        2 => (path(), 0u64..300).prop_map(|(path, length)| Step::Truncate { path, length }),
         1 => (path(), path()).prop_map(|(target, source)| Step::Concat { target, source }),
         5 => path().prop_map(Step::Delete),
         6 => (path(), path()).prop_map(|(src, dst)| Step::Rename { src, dst }),
@@ -308,21 +261,21 @@ fn append(h: &mut Harness, path: &str, bytes: u64) -> bool {
     true
 }
 
-fn truncate(h: &mut Harness, path: &str, blocks: u64) -> bool {
-    let Some((length, _)) = file(h, path) else { return false };
-    if blocks * BLOCK >= length {
-        return false;
+fn truncate(h: &mut Harness, path: &str, new_length: u64) {
+    let Some((length, _)) = file(h, path) else { return };
+    let request = Truncate { src: path, new_length: new_length as i64, client_name: "client" };
+    if new_length >= length || h.run(&request) != Ok(false) {
+        return;
     }
-    let op = EditOp::Truncate {
-        src: path.into(),
-        client_name: "client".into(),
-        client_machine: "machine".into(),
-        new_length: blocks * BLOCK,
-        timestamp: h.now_ms,
-        block: None,
-    };
-    apply(h, op);
-    true
+    // The DataNodes have cut the last block.
+    let Some((_, mut blocks)) = file(h, path) else { return };
+    let whole: u64 = blocks.iter().rev().skip(1).map(|b| b.num_bytes).sum();
+    if let Some(last) = blocks.last_mut() {
+        last.num_bytes = new_length - whole;
+        last.generation_stamp.0 += 1;
+    }
+    let close = add_close(h, path, blocks, false);
+    apply(h, EditOp::Close(Box::new(AddClose { client_name: "".into(), ..close })));
 }
 
 /// Runs a step; whether it changed anything.
@@ -338,9 +291,7 @@ fn run(h: &mut Harness, step: &Step) -> bool {
         Step::Append { path, bytes } => {
             append(h, path, *bytes);
         }
-        Step::Truncate { path, blocks } => {
-            truncate(h, path, *blocks);
-        }
+        Step::Truncate { path, length } => truncate(h, path, *length),
         Step::Concat { target, source } => {
             let _ = h.run(&Concat { target, sources: &[source] });
         }

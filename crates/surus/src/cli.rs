@@ -51,6 +51,15 @@ enum Command {
     /// Storage policies: -listPolicies, -setStoragePolicy, ...
     #[command(disable_help_flag = true)]
     Storagepolicies(Rest),
+    /// Directories that may have snapshots
+    #[command(name = "lsSnapshottableDir", disable_help_flag = true)]
+    LsSnapshottableDir(Rest),
+    /// Snapshots of a directory
+    #[command(name = "lsSnapshot", disable_help_flag = true)]
+    LsSnapshot(Rest),
+    /// What changed between two snapshots, or since one
+    #[command(name = "snapshotDiff", disable_help_flag = true)]
+    SnapshotDiff(Rest),
     /// The edits viewer: edits to XML and back, statistics
     #[command(disable_help_flag = true)]
     Oev(Rest),
@@ -112,6 +121,11 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Ec(rest) => client_command(config, &rest.arguments, admin::ec::run),
         Command::Cacheadmin(rest) => client_command(config, &rest.arguments, admin::cacheadmin::run),
         Command::Storagepolicies(rest) => client_command(config, &rest.arguments, admin::storagepolicies::run),
+        Command::LsSnapshottableDir(rest) => {
+            client_command(config, &rest.arguments, admin::snapshots::list_directories)
+        }
+        Command::LsSnapshot(rest) => client_command(config, &rest.arguments, admin::snapshots::list_snapshots),
+        Command::SnapshotDiff(rest) => client_command(config, &rest.arguments, admin::snapshots::diff),
         Command::Oev(rest) => client_command(config, &rest.arguments, oev::run),
         Command::Oiv(rest) => client_command(config, &rest.arguments, oiv::run),
         Command::Bench(bench) => bench::run(config, &bench),

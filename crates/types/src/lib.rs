@@ -26,6 +26,6 @@ pub use error::{ExceptionClass, HdfsError};
 pub use ids::{BlockId, GenerationStamp, InodeId, TxId};
 pub use path::HdfsPath;
 pub use permission::{FsAction, FsPermission, PermissionStatus};
-pub use status::{ContentSummary, FileStatus, FileType, FsStats, LocatedBlock, LocatedBlocks, Replica};
+pub use status::{ContentSummary, FileStatus, FileType, FsStats, LocatedBlock, LocatedBlocks, Replica, SnapshotTotals};
 pub use storage_types::{STORAGE_TYPES, TypeSpaces};
 pub use xattr::{XAttr, XAttrCodec};

@@ -79,6 +79,15 @@ pub struct LocatedBlocks {
     pub last_block_complete: bool,
 }
 
+/// What only snapshots hold below a path. Sizes in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SnapshotTotals {
+    pub length: u64,
+    pub file_count: u64,
+    pub directory_count: u64,
+    pub space_consumed: u64,
+}
+
 /// Totals below a path. Sizes in bytes; quotas -1: none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentSummary {
@@ -93,6 +102,8 @@ pub struct ContentSummary {
     /// Bytes on each storage type, as far as storage policies say where they lie.
     pub type_consumed: TypeSpaces,
     pub type_quotas: TypeSpaces,
+    /// What only snapshots hold: part of the totals.
+    pub snapshot: SnapshotTotals,
     /// Of a file its erasure coding policy or `Replicated`; of a directory the policy that counts there, if any.
     pub ec_policy: String,
 }
@@ -106,6 +117,7 @@ impl Default for ContentSummary {
             quota: -1,
             space_consumed: 0,
             space_quota: -1,
+            snapshot: SnapshotTotals::default(),
             type_consumed: TypeSpaces::default(),
             type_quotas: TypeSpaces::NO_QUOTA,
             ec_policy: String::new(),

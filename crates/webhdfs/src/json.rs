@@ -200,7 +200,10 @@ pub fn content_summary(out: &mut Vec<u8>, s: &ContentSummary) {
     field(out, ",\"fileCount\":", s.file_count);
     field(out, ",\"length\":", s.length);
     field(out, ",\"quota\":", s.quota);
-    raw(out, ",\"snapshotDirectoryCount\":0,\"snapshotFileCount\":0,\"snapshotLength\":0,\"snapshotSpaceConsumed\":0");
+    field(out, ",\"snapshotDirectoryCount\":", s.snapshot.directory_count);
+    field(out, ",\"snapshotFileCount\":", s.snapshot.file_count);
+    field(out, ",\"snapshotLength\":", s.snapshot.length);
+    field(out, ",\"snapshotSpaceConsumed\":", s.snapshot.space_consumed);
     field(out, ",\"spaceConsumed\":", s.space_consumed);
     field(out, ",\"spaceQuota\":", s.space_quota);
     type_quota(out, s);

@@ -4,6 +4,7 @@
 
 pub mod json;
 pub mod json_ec;
+pub mod json_snapshots;
 mod params;
 mod parse;
 mod redirect;

@@ -11,19 +11,8 @@ pub const PREFIX: &str = "/webhdfs/v1";
 /// Hadoop's operations that Surus has not, per method: known names, so that the answer is not "not a valid operation".
 const UNSUPPORTED: &[(Method, &[&str])] = &[
     (Method::Get, &["GETSNAPSHOTDIFF", "GETSNAPSHOTDIFFLISTING", "GETSNAPSHOTTABLEDIRECTORYLIST", "GETSNAPSHOTLIST"]),
-    (
-        Method::Put,
-        &[
-            "CREATESYMLINK",
-            "RENEWDELEGATIONTOKEN",
-            "CANCELDELEGATIONTOKEN",
-            "ALLOWSNAPSHOT",
-            "DISALLOWSNAPSHOT",
-            "CREATESNAPSHOT",
-            "RENAMESNAPSHOT",
-        ],
-    ),
-    (Method::Delete, &["DELETESNAPSHOT"]),
+    (Method::Put, &["CREATESYMLINK", "RENEWDELEGATIONTOKEN", "CANCELDELEGATIONTOKEN"]),
+    (Method::Delete, &[]),
 ];
 
 /// The still encoded path behind `/webhdfs/v1`; `None` for a URL that is not WebHDFS.
@@ -102,6 +91,10 @@ fn is_operation(method: Method, name: &str) -> bool {
             "CHECKACCESS",
             "GETFILEBLOCKLOCATIONS",
             "GET_BLOCK_LOCATIONS",
+            "GETSNAPSHOTDIFF",
+            "GETSNAPSHOTDIFFLISTING",
+            "GETSNAPSHOTTABLEDIRECTORYLIST",
+            "GETSNAPSHOTLIST",
             "GETACLSTATUS",
             "GETXATTRS",
             "LISTXATTRS",
@@ -121,6 +114,10 @@ fn is_operation(method: Method, name: &str) -> bool {
             "SATISFYSTORAGEPOLICY",
             "SETQUOTA",
             "SETQUOTABYSTORAGETYPE",
+            "ALLOWSNAPSHOT",
+            "DISALLOWSNAPSHOT",
+            "CREATESNAPSHOT",
+            "RENAMESNAPSHOT",
             "MODIFYACLENTRIES",
             "REMOVEACLENTRIES",
             "REMOVEDEFAULTACL",
@@ -130,7 +127,7 @@ fn is_operation(method: Method, name: &str) -> bool {
             "REMOVEXATTR",
         ],
         Method::Post => &["APPEND", "TRUNCATE", "CONCAT", "UNSETSTORAGEPOLICY", "UNSETECPOLICY"],
-        Method::Delete => &["DELETE"],
+        Method::Delete => &["DELETE", "DELETESNAPSHOT"],
     };
     supported.contains(&name) || unsupported(method, name).is_some()
 }
@@ -142,6 +139,7 @@ fn unsupported(method: Method, name: &str) -> Option<&'static str> {
 
 fn namenode_operation(method: Method, name: &str, params: &Params) -> Result<Operation, HdfsError> {
     let offset = || params.length("offset").map(Option::unwrap_or_default);
+    let text = |param: &str| params.text(param).unwrap_or("").to_string();
     Ok(match name {
         "OPEN" => Operation::Open { offset: offset()?, length: params.length("length")? },
         "GETFILESTATUS" => Operation::GetFileStatus,
@@ -222,6 +220,23 @@ fn namenode_operation(method: Method, name: &str, params: &Params) -> Result<Ope
             Operation::Concat { sources: params.list("sources") }
         }
         "DELETE" => Operation::Delete { recursive: params.boolean("recursive", false)? },
+        "ALLOWSNAPSHOT" => Operation::AllowSnapshot,
+        "DISALLOWSNAPSHOT" => Operation::DisallowSnapshot,
+        "CREATESNAPSHOT" => Operation::CreateSnapshot { name: text("snapshotname") },
+        "RENAMESNAPSHOT" => Operation::RenameSnapshot {
+            old_name: params.required("oldsnapshotname", name)?.to_string(),
+            new_name: params.required("snapshotname", name)?.to_string(),
+        },
+        "DELETESNAPSHOT" => Operation::DeleteSnapshot { name: params.required("snapshotname", name)?.to_string() },
+        "GETSNAPSHOTTABLEDIRECTORYLIST" => Operation::GetSnapshottableDirectoryList,
+        "GETSNAPSHOTLIST" => Operation::GetSnapshotList,
+        "GETSNAPSHOTDIFF" => Operation::GetSnapshotDiff { from: text("oldsnapshotname"), to: text("snapshotname") },
+        "GETSNAPSHOTDIFFLISTING" => Operation::GetSnapshotDiffListing {
+            from: text("oldsnapshotname"),
+            to: text("snapshotname"),
+            start_path: text("snapshotdiffstartpath"),
+            index: params.long("snapshotdiffindex", i64::from(i32::MIN))?.unwrap_or(-1) as i32,
+        },
         "GETACLSTATUS" => Operation::GetAclStatus,
         "MODIFYACLENTRIES" => Operation::ModifyAclEntries { entries: params.acl_spec(name, true)? },
         "REMOVEACLENTRIES" => Operation::RemoveAclEntries { entries: params.acl_spec(name, false)? },
@@ -251,8 +266,6 @@ fn required_of_unsupported(name: &str, params: &Params) -> Result<(), HdfsError>
     let needed: &[&str] = match name {
         "CREATESYMLINK" => &["destination"],
         "RENEWDELEGATIONTOKEN" | "CANCELDELEGATIONTOKEN" => &["token"],
-        "RENAMESNAPSHOT" => &["oldsnapshotname", "snapshotname"],
-        "DELETESNAPSHOT" => &["snapshotname"],
         _ => &[],
     };
     needed.iter().try_for_each(|param| params.required(param, name).map(|_| ()))?;

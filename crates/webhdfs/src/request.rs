@@ -79,6 +79,32 @@ pub enum Operation {
         all_users: bool,
     },
     GetLinkTarget,
+    AllowSnapshot,
+    DisallowSnapshot,
+    CreateSnapshot {
+        /// Empty: the time of day.
+        name: String,
+    },
+    RenameSnapshot {
+        old_name: String,
+        new_name: String,
+    },
+    DeleteSnapshot {
+        name: String,
+    },
+    GetSnapshottableDirectoryList,
+    GetSnapshotList,
+    /// Names of snapshots; empty: now.
+    GetSnapshotDiff {
+        from: String,
+        to: String,
+    },
+    GetSnapshotDiffListing {
+        from: String,
+        to: String,
+        start_path: String,
+        index: i32,
+    },
     GetAllStoragePolicy,
     GetStoragePolicy,
     GetEcPolicy,

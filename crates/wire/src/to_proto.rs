@@ -174,10 +174,10 @@ pub fn content_summary(summary: &ContentSummary) -> p::ContentSummaryProto {
         space_consumed: summary.space_consumed,
         space_quota: summary.space_quota as u64,
         type_quota_infos: Some(type_quota_infos(summary)),
-        snapshot_length: Some(0),
-        snapshot_file_count: Some(0),
-        snapshot_directory_count: Some(0),
-        snapshot_space_consumed: Some(0),
+        snapshot_length: Some(summary.snapshot.length),
+        snapshot_file_count: Some(summary.snapshot.file_count),
+        snapshot_directory_count: Some(summary.snapshot.directory_count),
+        snapshot_space_consumed: Some(summary.snapshot.space_consumed),
         erasure_coding_policy: Some(summary.ec_policy.clone()),
     }
 }

@@ -8,6 +8,7 @@ mod image_transfer;
 mod jmx;
 mod pages;
 mod redirect;
+mod snapshots;
 mod webhdfs;
 
 pub use beans::write_json_string;

@@ -1,6 +1,6 @@
 //! WebHDFS: the same operations as the RPC door, as JSON. Source: `NamenodeWebHdfsMethods.java`, Hadoop 3.5.0.
 
-use super::{answer, attributes, features, redirect, set};
+use super::{answer, attributes, features, redirect, set, snapshots};
 use crate::audit;
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
@@ -132,7 +132,7 @@ fn log(core: &Core, caller: &Caller, request: &Request, allowed: bool) {
         Operation::UnsetStoragePolicy => ("unsetStoragePolicy", true),
         Operation::SetQuota { namespace_quota, space_quota } => (command(*namespace_quota, *space_quota), false),
         Operation::SetQuotaByStorageType { space_quota, .. } => (command(DONT_SET, *space_quota), false),
-        other => match attributes::audited(other) {
+        other => match attributes::audited(other).or_else(|| snapshots::audited(other)) {
             Some(line) => line,
             None => return,
         },
@@ -235,8 +235,9 @@ fn read(core: &Core, call: &Call<'_>, request: &Request) -> Result<Answer, HdfsE
             return located(core, &namespace, &env, &asked, is_old);
         }
         other => {
-            let result =
-                features::read(&namespace, &env, src, other).or_else(|| attributes::read(&namespace, &env, src, other));
+            let result = features::read(&namespace, &env, src, other)
+                .or_else(|| attributes::read(&namespace, &env, src, other))
+                .or_else(|| snapshots::read(&namespace, &env, src, other));
             return result.unwrap_or_else(|| Err(not_here(other))).map(Answer::Json);
         }
     }
@@ -403,6 +404,14 @@ fn set_quota(core: &Core, call: &Call<'_>, operation: &SetQuota<'_>) -> Outcome 
     nothing(core.write_if(call, None, operation, |_, ()| {}))
 }
 
+fn write_snapshots(core: &Core, call: &Call<'_>, src: &str, operation: &Operation) -> Outcome {
+    let mut body = Vec::new();
+    let Some(result) = snapshots::write(core, call, src, operation, &mut body) else { return Err(not_here(operation)) };
+    let txid = settled(result)?;
+    let answer = if body.is_empty() { Answer::Empty { typed: true } } else { Answer::Json(body) };
+    Ok((answer, txid))
+}
+
 fn write(core: &Core, call: &Call<'_>, request: &Request) -> Outcome {
     let src = request.path.as_str();
     let mut value = false;
@@ -497,7 +506,7 @@ fn write(core: &Core, call: &Call<'_>, request: &Request) -> Outcome {
         }
         other => match attributes::write(core, call, src, other) {
             Some(result) => nothing(result),
-            None => Err(not_here(other)),
+            None => write_snapshots(core, call, src, other),
         },
     }
 }

@@ -35,6 +35,8 @@ pub struct BlockRecovery {
 pub struct OpenBlock {
     pub expected: Vec<ExpectedReplica>,
     pub recovery: Option<BlockRecovery>,
+    /// Copy-on-truncate: the block whose first bytes this one gets, as a snapshot shows that one whole.
+    pub copy_of: Option<BlockHandle>,
     /// This NameNode chose where the replicas go, and has followed them since. Not so after a restart: then a DataNode
     /// that has not reported yet may hold bytes that a writer was promised.
     pub is_followed: bool,
@@ -227,6 +229,12 @@ impl BlockManager {
         });
     }
 
+    /// As [`prepare_truncate`](Self::prepare_truncate), with the replicas of `source` to begin from.
+    pub(crate) fn prepare_copy(&mut self, handle: BlockHandle, source: BlockHandle, to: Block) {
+        self.prepare_truncate(handle, to);
+        self.open.entry(handle).or_default().copy_of = Some(source);
+    }
+
     /// DataNodes are to bring the block's replicas to one length. The work is handed out once `gate` is durable.
     pub(crate) fn start_recovery(
         &mut self,
@@ -243,11 +251,16 @@ impl BlockManager {
         let old = open.recovery.take();
         if let Some(primary) = old.as_ref().and_then(|r| r.primary) {
             // Not to be begun any more, if it was not yet.
-            self.datanodes.datanode_mut(primary).recoveries.retain(|work| work.block.id != id);
+            let is_this = |work: &RecoveryWork| work.block.id == id || work.truncate_to.is_some_and(|to| to.id == id);
+            self.datanodes.datanode_mut(primary).recoveries.retain(|work| !is_this(work));
         }
         let mut tried = old.map_or_else(Vec::new, |r| r.tried);
-        let candidates: Vec<StorageHandle> =
-            open.expected.iter().map(|e| e.storage).filter(|s| self.datanodes.is_live(*s)).collect();
+        let source = open.copy_of;
+        let mut candidates: Vec<StorageHandle> = open.expected.iter().map(|e| e.storage).collect();
+        if let Some(source) = source {
+            candidates = self.storages_of(source);
+        }
+        candidates.retain(|s| self.datanodes.is_live(*s));
         let node_of = |s: &StorageHandle| self.datanodes.storage(*s).datanode;
         if candidates.iter().all(|s| tried.contains(&node_of(s))) {
             tried.clear();
@@ -265,7 +278,7 @@ impl BlockManager {
             .filter(|s| !self.datanodes.is_stale(node_of(s), now_monotonic_ms, interval))
             .collect();
         let storages = if fresh.len() > 1 { fresh } else { candidates };
-        open.recovery = Some(BlockRecovery {
+        self.open.entry(handle).or_default().recovery = Some(BlockRecovery {
             id: recovery_id,
             truncate_to,
             primary,
@@ -273,7 +286,7 @@ impl BlockManager {
             started_monotonic_ms: now_monotonic_ms,
         });
         if let Some(primary) = primary {
-            let block = self.table.row(handle).block();
+            let block = self.table.row(source.unwrap_or(handle)).block();
             self.datanodes.datanode_mut(primary).recoveries.push_back(RecoveryWork {
                 block,
                 recovery_id,

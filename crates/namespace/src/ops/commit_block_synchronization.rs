@@ -2,6 +2,7 @@
 //! Source: `FSNamesystem.commitBlockSynchronization`, Hadoop 3.5.0.
 
 use crate::Namespace;
+use crate::blocks::BlockHandle;
 use crate::edit_op::EditOp;
 use crate::plan::{Env, Operation, Plan, Refusal, SoftEffect};
 use alloc::format;
@@ -34,6 +35,7 @@ impl Operation for CommitBlockSynchronization<'_> {
             }
             return Err(HdfsError::io(format!("Block (={name}) not found")).into());
         };
+        let handle = namespace.copy_of_block(handle).unwrap_or(handle);
         let info = namespace.blocks.info(handle);
         let found = namespace.tree.get(info.owner).and_then(|f| Some((f, namespace.tree.path_of(f)?)));
         let Some((file, path)) = found else {
@@ -76,5 +78,14 @@ impl Operation for CommitBlockSynchronization<'_> {
         }
         let storages = namespace.storages_by_uuid(self.datanodes, self.storages);
         Ok(plan.with(SoftEffect::Recovered { block: id, storages }))
+    }
+}
+
+impl Namespace {
+    /// Copy-on-truncate: DataNodes tell of the block they copied from, and mean the one at the end of its file.
+    fn copy_of_block(&self, source: BlockHandle) -> Option<BlockHandle> {
+        let file = self.tree.get(self.blocks.info(source).owner)?;
+        let last = *self.tree.inode(file).blocks().last()?;
+        (self.blocks.open_block(last)?.copy_of == Some(source)).then_some(last)
     }
 }

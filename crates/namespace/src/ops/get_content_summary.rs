@@ -5,8 +5,8 @@ use crate::Namespace;
 use crate::permission::Wanted;
 use crate::plan::Env;
 use crate::resolve::{DirOp, Resolved};
-use crate::tree::InodeHandle;
-use surus_types::{ContentSummary, FsAction, HdfsError};
+use crate::tree::{CURRENT, InodeHandle, InodeView};
+use surus_types::{ContentSummary, FsAction, HdfsError, SnapshotTotals};
 
 impl Namespace {
     /// Totals of `src`. A superuser's answer needs no walk; others must be able to read every directory below.
@@ -36,11 +36,34 @@ impl Namespace {
             path,
             Wanted { subtree: Some(FsAction::READ_EXECUTE), summary: true, ..Wanted::default() },
         )?;
+        if path.snapshot != CURRENT {
+            return Ok(self.past_totals(self.shown(path, handle)));
+        }
         Ok(self.totals(handle))
     }
 
+    /// Totals of a subtree in a snapshot.
+    fn past_totals(&self, top: InodeView<'_>) -> ContentSummary {
+        let mut totals = ContentSummary { ec_policy: top.ec_policy_shown().into(), ..ContentSummary::default() };
+        let mut open = alloc::vec![top.handle()];
+        while let Some(handle) = open.pop() {
+            let inode = self.tree.inode_at(handle, top.snapshot());
+            if inode.is_directory() {
+                totals.directory_count += 1;
+                open.extend(self.tree.children_at(handle, top.snapshot(), b"").map(|(_, child)| child));
+            } else {
+                totals.file_count += 1;
+                totals.length += inode.length();
+                totals.space_consumed += inode.space_consumed();
+            }
+        }
+        totals
+    }
+
     pub(super) fn totals(&self, handle: InodeHandle) -> ContentSummary {
-        let counts = self.tree.counts(handle);
+        let held = self.tree.held_counts(handle);
+        let mut counts = self.tree.counts(handle);
+        counts.add(&held);
         let inode = self.tree.inode(handle);
         let quota = inode.quota_shown();
         ContentSummary {
@@ -50,6 +73,12 @@ impl Namespace {
             quota: quota.names,
             space_consumed: counts.space,
             space_quota: quota.space,
+            snapshot: SnapshotTotals {
+                length: held.length,
+                file_count: held.files,
+                directory_count: held.directories,
+                space_consumed: held.space,
+            },
             type_consumed: self.tree.type_spaces(handle),
             type_quotas: quota.types,
             ec_policy: inode.ec_policy_shown().into(),

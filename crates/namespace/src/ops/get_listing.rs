@@ -120,7 +120,10 @@ impl Namespace {
         for snapshot in &snapshots[first..snapshots.len().min(first + limit as usize)] {
             let inode = self.tree.inode_at(root, snapshot.id);
             lent += 1;
-            if !visit(ListingEntry { status: inode.status(snapshot.name.as_bytes()), inode: Some(inode) }) {
+            // The children are those of now: Hadoop does not count them for each snapshot.
+            let children = self.tree.inode(root).child_count();
+            let status = FileStatus { children, ..inode.status(snapshot.name.as_bytes()) };
+            if !visit(ListingEntry { status, inode: Some(inode) }) {
                 break;
             }
         }

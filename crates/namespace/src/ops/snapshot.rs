@@ -133,7 +133,7 @@ impl Operation for RenameSnapshot<'_> {
         let root = namespace.snapshottable_root(&path)?;
         let (old_name, new_name) = (self.old_name, self.new_name);
         let has = |name: &str| namespace.tree.inode(root).snapshot_named(name.as_bytes()).is_some();
-        if old_name != new_name && !has(old_name) {
+        if !has(old_name) {
             let text = format!("The snapshot {old_name} does not exist for directory {}", path.path);
             return Err(snapshot_error(text).into());
         }

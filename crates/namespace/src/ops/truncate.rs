@@ -12,7 +12,7 @@ use crate::plan::{Env, Operation, Plan, Refusal, SoftEffect};
 use crate::resolve::DirOp;
 use crate::tree::InodeHandle;
 use alloc::format;
-use surus_types::{Block, ExceptionClass, FsAction, HdfsError, TxId};
+use surus_types::{Block, BlockId, ExceptionClass, FsAction, HdfsError, TxId};
 
 /// The request: `true` means done, `false` that the last block is being cut.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +77,19 @@ impl Operation for Truncate<'_> {
         };
         let Some(last) = last else { return Ok(Plan::one(op(None), true)) };
         let generation_stamp = namespace.blocks.next_generation_stamp();
+        if namespace.is_shown_block(file, last.id) {
+            // A snapshot shows the block whole: what stays of it becomes a block of its own.
+            let id = namespace.blocks.next_block_id();
+            let block = Block { id, generation_stamp, num_bytes: 0 };
+            let ops = alloc::vec![
+                EditOp::AllocateBlockId { block_id: id },
+                EditOp::SetGenstampV2 { generation_stamp },
+                op(Some(block)),
+            ];
+            let truncate_to = Some(Block { num_bytes: kept, ..block });
+            let effect = SoftEffect::StartBlockRecovery { block: id, recovery_id: generation_stamp, truncate_to };
+            return Ok(Plan::new(ops, false).with(effect));
+        }
         let block = Block { generation_stamp, ..last };
         let ops = alloc::vec![EditOp::SetGenstampV2 { generation_stamp }, op(Some(block))];
         let truncate_to = Some(Block { num_bytes: kept, ..block });
@@ -125,6 +138,12 @@ impl Namespace {
             left -= block.num_bytes;
         }
         (None, 0)
+    }
+
+    /// Whether a snapshot shows a block of a file. Source: `INodeFile.isBlockInLatestSnapshot`, Hadoop 3.5.0.
+    fn is_shown_block(&self, file: InodeHandle, id: BlockId) -> bool {
+        let Some(block) = self.blocks.find(id) else { return false };
+        self.tree.is_in_latest_snapshot(file) || self.tree.has_past_block(file, block)
     }
 
     /// Copy-on-truncate, as Hadoop logs it for files in snapshots: the last block is replaced by one with a new id.
@@ -190,7 +209,17 @@ pub fn apply(namespace: &mut Namespace, op: &TruncateOp<'_>, txid: TxId) -> Resu
         namespace.remove_block_unless_shown(file, last, txid);
     }
     namespace.tree.set_times(file, op.timestamp, atime);
-    if let Some(block) = op.block {
+    let last = namespace.tree.inode(file).blocks().last().copied();
+    if let (Some(block), Some(old)) =
+        (op.block, last.filter(|l| op.block.is_some_and(|b| b.id != namespace.blocks.block(*l).id)))
+    {
+        namespace.open_for_writer(file, op.client_name, op.client_machine);
+        namespace.tree.pop_block(file);
+        let to = Block { num_bytes: kept, ..block };
+        let new = namespace.apply_new_block(OP, path, file, to, BlockState::UnderConstruction)?;
+        namespace.blocks.prepare_copy(new, old, to);
+        namespace.remove_block_unless_shown(file, old, txid);
+    } else if let Some(block) = op.block {
         namespace.open_for_writer(file, op.client_name, op.client_machine);
         let mut all = namespace.blocks_of(namespace.tree.inode(file).blocks());
         if let Some(last) = all.last_mut() {

@@ -65,6 +65,15 @@ pub struct Counts {
     pub space: u64,
 }
 
+impl Counts {
+    pub(crate) fn add(&mut self, other: &Counts) {
+        self.files += other.files;
+        self.directories += other.directories;
+        self.length = self.length.wrapping_add(other.length);
+        self.space = self.space.wrapping_add(other.space);
+    }
+}
+
 impl Tables {
     /// The inode at `handle`.
     #[inline]

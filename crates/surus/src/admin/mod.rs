@@ -4,6 +4,7 @@
 
 pub mod cacheadmin;
 pub mod ec;
+pub mod snapshots;
 pub mod storagepolicies;
 
 use crate::dfs::{Fs, Shell};

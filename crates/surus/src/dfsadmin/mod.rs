@@ -5,6 +5,7 @@ mod cluster;
 mod datanodes;
 mod quota;
 mod report;
+mod snapshots;
 mod upgrade;
 mod usage;
 
@@ -47,6 +48,7 @@ pub fn run(conf: &Configuration, arguments: &[String]) -> i32 {
         "-saveNamespace" => save_namespace(conf, rest),
         "-rollEdits" => roll_edits(conf, rest),
         "-setQuota" | "-clrQuota" | "-setSpaceQuota" | "-clrSpaceQuota" => quota::run(conf, name, rest),
+        "-allowSnapshot" | "-disallowSnapshot" | "-provisionSnapshotTrash" => snapshots::run(conf, name, rest),
         "-refreshNodes" => refresh_nodes(conf, rest),
         "-restoreFailedStorage" => cluster::restore_failed_storage(conf, rest),
         "-refreshServiceAcl"

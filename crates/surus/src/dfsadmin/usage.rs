@@ -53,9 +53,9 @@ const COMMANDS: &[Row] = &[
     ("setBalancerBandwidth", "<bandwidth in bytes per second>", Some("Limits what each DataNode spends on balancing.")),
     ("getBalancerBandwidth", "<datanode_host:ipc_port>", Some("Shows what a DataNode may spend on balancing.")),
     ("fetchImage", "<local directory>", None),
-    ("allowSnapshot", "<snapshotDir>", None),
-    ("disallowSnapshot", "<snapshotDir>", None),
-    ("provisionSnapshotTrash", "<snapshotDir> [-all]", None),
+    ("allowSnapshot", "<snapshotDir>", Some("Lets a directory have snapshots.")),
+    ("disallowSnapshot", "<snapshotDir>", Some("Takes that back; the directory has no snapshots.")),
+    ("provisionSnapshotTrash", "<snapshotDir> [-all]", Some("Makes .Trash in a snapshottable directory, or in all.")),
     ("shutdownDatanode", "<datanode_host:ipc_port> [upgrade]", Some("Stops a DataNode.")),
     (
         "evictWriters",
