@@ -81,7 +81,7 @@ fn describe(command: &Command) -> String {
 /// The release binary, built first; or the one that `SURUS_BINARY` names.
 pub fn surus_binary() -> Result<PathBuf> {
     if let Some(named) = std::env::var_os("SURUS_BINARY") {
-        return Ok(std::fs::canonicalize(&named).with_context(|| format!("SURUS_BINARY={}", named.display()))?);
+        return std::fs::canonicalize(&named).with_context(|| format!("SURUS_BINARY={}", named.display()));
     }
     run(&mut cargo(&["build", "--release", "--package", "surus"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
