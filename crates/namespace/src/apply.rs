@@ -133,6 +133,7 @@ impl Namespace {
             | EditOp::AddCacheDirective { .. }
             | EditOp::ModifyCacheDirective { .. }
             | EditOp::RemoveCacheDirective { .. } => ops::cache::apply(self, op),
+            EditOp::Symlink { .. } => ops::symlink::apply(self, op),
             EditOp::SetStoragePolicy { path, policy_id } => ops::set_storage_policy::apply(self, path, *policy_id),
             EditOp::Times { path, mtime, atime } => ops::set_times::apply(self, path, *mtime, *atime),
             EditOp::StartLogSegment | EditOp::EndLogSegment => Ok(Applied::default()),

@@ -47,6 +47,8 @@ pub struct Create<'a> {
     pub block_size: u64,
     /// Empty: none.
     pub ec_policy_name: &'a str,
+    /// Id of a storage policy of the file's own; 0: none.
+    pub storage_policy: u8,
 }
 
 /// The new file; its status is read from the tree once the operations are applied.
@@ -208,7 +210,10 @@ impl Create<'_> {
             client_name: self.client_name.into(),
             client_machine: (&*env.caller.address).into(),
             overwrite: self.has(flag::OVERWRITE),
-            storage_policy_id: if self.has(flag::LAZY_PERSIST) { LAZY_PERSIST_POLICY } else { 0 },
+            storage_policy_id: match self.storage_policy {
+                0 if self.has(flag::LAZY_PERSIST) => LAZY_PERSIST_POLICY,
+                asked => asked,
+            },
             erasure_coding_policy_id: ec_policy.map_or(ErasureCodingPolicy::REPLICATION_ID, |policy| policy.id),
             rpc: env.rpc.clone(),
         }))

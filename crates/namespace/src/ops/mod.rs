@@ -41,6 +41,7 @@ pub mod snapshot;
 pub mod snapshot_diff;
 pub mod snapshot_listing;
 mod soft;
+pub mod symlink;
 pub mod truncate;
 
 pub use file_state::BlockLocation;

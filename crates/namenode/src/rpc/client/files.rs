@@ -54,9 +54,10 @@ fn put_status(namespace: &Namespace, field: u32, id: InodeId, out: &mut Vec<u8>)
 
 pub(super) fn create(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: CreateRequestProto = call.decode()?;
-    if !request.storage_policy().is_empty() {
-        storage_policy::by_name(request.storage_policy())?;
-    }
+    let storage_policy = match request.storage_policy() {
+        "" => storage_policy::UNSPECIFIED,
+        name => storage_policy::by_name(name)?.id,
+    };
     let operation = Create {
         src: &request.src,
         permission: from_proto::permission(&request.masked),
@@ -67,6 +68,7 @@ pub(super) fn create(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<
         replication: request.replication,
         block_size: request.block_size,
         ec_policy_name: request.ec_policy_name(),
+        storage_policy,
     };
     core.write_if(call, None, &operation, |namespace, reply| put_status(namespace, 1, reply.inode_id, out))
 }
