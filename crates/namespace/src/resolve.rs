@@ -186,10 +186,10 @@ impl Namespace {
     fn walk(&self, env: &Env<'_>, path: &str, op: DirOp) -> Result<Walk, HdfsError> {
         let checked = self.is_checked(env);
         let may_pass = |handle| self.check_view_access(env, self.tree.inode(handle), FsAction::EXECUTE).is_ok();
-        if let Some(walk) = self.walk_from_memory(path, checked.then_some(may_pass)) {
+        if let Some(walk) = self.walk_by_parent(path, checked.then_some(may_pass)) {
             return Ok(walk);
         }
-        let walk = self.walk_with(path, |handle, snapshot, end| {
+        self.walk_with(path, |handle, snapshot, end| {
             let view = self.tree.inode(handle);
             match view.kind() {
                 InodeKind::Directory if checked => {
@@ -205,23 +205,15 @@ impl Namespace {
                     Err(HdfsError::new(ExceptionClass::UnresolvedPath, format!("Unresolved path {}", &path[..end])))
                 }
             }
-        })?;
-        if walk.missing <= 1
-            && !walk.is_snapshot
-            && let Some((parent, _)) =
-                path.rsplit_once('/').filter(|(parent, name)| !parent.is_empty() && !name.is_empty())
-        {
-            self.tree.remember(parent, walk.ancestor);
-        }
-        Ok(walk)
+        })
     }
 
-    /// The walk where the parent of `path` is remembered and the caller may pass through all above it; who may not is told
+    /// The walk where the parent of `path` is a directory and the caller may pass through all above it; who may not is told
     /// by the walk down, which meets the topmost directory first.
-    fn walk_from_memory(&self, path: &str, may_pass: Option<impl Fn(InodeHandle) -> bool>) -> Option<Walk> {
+    fn walk_by_parent(&self, path: &str, may_pass: Option<impl Fn(InodeHandle) -> bool>) -> Option<Walk> {
         let (parent, name) =
             path.rsplit_once('/').filter(|(parent, name)| !parent.is_empty() && *name != ".snapshot")?;
-        let directory = self.tree.remembered(parent)?;
+        let directory = self.tree.lookup_directory(parent)?;
         let mut at = Some(directory);
         while let (Some(handle), Some(may_pass)) = (at, &may_pass) {
             if !may_pass(handle) {

@@ -9,6 +9,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// Guesses kept, at most: 8 bytes each.
 const SLOTS_MAX: usize = 1 << 16;
 const SLOTS_MIN: usize = 1 << 8;
+/// Directories guessed for one path, from its end upwards, before the search begins at the root.
+const GUESSES: usize = 4;
 
 /// Guesses by the hash of a path. Readers write them too, hence atomics; one that is overwritten or stale is only a miss.
 #[derive(Default)]
@@ -74,13 +76,33 @@ impl Tree {
         self.child(self.lookup_directory(parent)?, name.as_bytes())
     }
 
-    /// As [`Tree::lookup`], for a path that more lookups will go through.
+    /// As [`Tree::lookup`], for a directory that more lookups will go through: it and those above it are remembered.
     pub(crate) fn lookup_directory(&self, path: &str) -> Option<InodeHandle> {
-        self.remembered(path).or_else(|| {
-            let directory = self.tables.lookup(path)?;
-            self.remember(path, directory);
-            Some(directory)
-        })
+        if !path.starts_with('/') {
+            return None;
+        }
+        let (mut at, mut end) = (InodeHandle::ROOT, path.len());
+        for _ in 0..GUESSES {
+            if end == 0 {
+                break;
+            }
+            if let Some(directory) = self.remembered(&path[..end]) {
+                at = directory;
+                break;
+            }
+            end = path[..end].rfind('/').unwrap_or(0);
+        }
+        if at == InodeHandle::ROOT {
+            end = 0;
+        }
+        for component in path[end..].split('/').skip(1) {
+            end += 1 + component.len();
+            if !component.is_empty() {
+                at = self.child(at, component.as_bytes())?;
+                self.remember(&path[..end], at);
+            }
+        }
+        self.inode(at).is_directory().then_some(at)
     }
 }
 
@@ -145,6 +167,8 @@ mod tests {
         let other = directory(&mut tree, InodeHandle::ROOT, "b", 20_003);
         assert_eq!((tree.remembered("/z/b"), tree.lookup("/b")), (None, Some(other)));
         assert_eq!((tree.lookup("/"), tree.lookup("")), (Some(InodeHandle::ROOT), None));
+        assert_eq!((tree.lookup("//z"), tree.lookup("/z/"), tree.lookup("z")), (Some(a), Some(a), None));
+        assert_eq!(tree.lookup("a/b/c/d/e/f/z"), None);
     }
 
     #[test]
