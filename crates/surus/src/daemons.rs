@@ -147,6 +147,7 @@ fn rollback(conf: &Configuration) -> Result<u8> {
 /// # Errors
 /// What keeps it from starting or formatting.
 pub fn namenode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
+    limits::allow_huge_pages(true);
     let mut conf = conf_files::load_daemon(config, &[])?;
     let rest = conf_files::take_generic_options(&mut conf, arguments)?;
     match parse_namenode(&rest) {

@@ -22,3 +22,11 @@ pub fn raise_open_files() -> Option<String> {
         )
     })
 }
+
+/// Whether the kernel may give this process memory in pieces of 2 MiB. The allocator asks for them, and they spare a large
+/// name table some CPU; but each is zeroed and resident whole from its first byte on, which more than doubles what an idle
+/// `surus start` takes and is a good part of what a short command does. A child process inherits the setting.
+pub fn allow_huge_pages(allowed: bool) {
+    // A kernel that cannot be told does as it likes.
+    let _ = rustix::thread::disable_transparent_huge_pages(!allowed);
+}

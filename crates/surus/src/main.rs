@@ -28,6 +28,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    limits::allow_huge_pages(false);
     let mut arguments = std::env::args_os().map(|a| a.to_string_lossy().into_owned());
     let called_as = arguments.next().unwrap_or_default();
     let name = called_as.rsplit('/').next().unwrap_or_default();

@@ -22,7 +22,7 @@ pub fn string(out: &mut Vec<u8>, bytes: &[u8]) {
 
 /// ASCII with nothing to escape, as nearly every name is. Without an early end, so that many bytes are looked at at once.
 fn is_plain(bytes: &[u8]) -> bool {
-    let special = |b: u8| (b < 0x20) | (b >= 0x80) | (b == b'"') | (b == b'\\');
+    let special = |b: u8| (b.wrapping_sub(0x20) >= 0x60) | (b == b'"') | (b == b'\\');
     let (chunks, rest) = bytes.as_chunks::<16>();
     let found = chunks.iter().fold(false, |found, chunk| found | chunk.iter().fold(false, |f, &b| f | special(b)));
     !rest.iter().fold(found, |found, &b| found | special(b))

@@ -2,8 +2,10 @@
 
 use crate::{exit, limits};
 use anyhow::{Context, Result};
+use prost::Message;
 use std::sync::Arc;
 use surus_net::rpc::{Reply, RpcCall, RpcLimits, RpcServer, RpcService};
+use surus_proto::hadoop::hdfs::{NamespaceInfoProto, StorageInfoProto, VersionResponseProto};
 
 /// Calls whose answer is a required boolean: Java's client refuses an empty one.
 const YES: [&str; 8] =
@@ -15,6 +17,10 @@ struct NullNameNode;
 
 impl RpcService for NullNameNode {
     fn call(&self, call: RpcCall<'_>, reply: Reply<'_>) {
+        if call.method == "versionRequest" {
+            // NNThroughputBenchmark asks before it begins.
+            return reply.ok(&version());
+        }
         let yes = YES.contains(&call.method);
         reply.ok_encoded(|out| {
             if yes {
@@ -22,6 +28,19 @@ impl RpcService for NullNameNode {
             }
         });
     }
+}
+
+fn version() -> impl Message {
+    let storage_info = StorageInfoProto { layout_version: 0, namespce_id: 0, cluster_id: "null".into(), c_time: 0 };
+    let (build_version, software_version) = ("null".into(), "null".into());
+    let info = NamespaceInfoProto {
+        build_version,
+        software_version,
+        block_pool_id: "BP-null".into(),
+        storage_info,
+        ..Default::default()
+    };
+    VersionResponseProto { info }
 }
 
 /// Serves until a signal comes.

@@ -145,6 +145,7 @@ fn hand_over(name: &str, word: &str, launcher: &Launcher) -> u8 {
     if let Some(level) = &launcher.loglevel {
         command.args(["--loglevel", level]);
     }
+    crate::limits::allow_huge_pages(true);
     let error = command.args(&launcher.rest).exec();
     eprintln!("{}: {error}", program.display());
     exit::FAILED
