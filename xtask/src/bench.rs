@@ -2,9 +2,10 @@
 //! comes first, since wall time on a shared machine says little.
 
 mod data;
-mod namenode;
+mod listing;
 mod process;
 mod start;
+mod throughput;
 
 use crate::cluster::Cluster;
 use anyhow::{Result, bail};
@@ -18,7 +19,7 @@ pub struct Args {
     #[arg(long, value_enum)]
     peer: Option<Peer>,
     /// Operations of each NameNode measurement
-    #[arg(long, default_value_t = 100_000)]
+    #[arg(long, default_value_t = 50_000)]
     ops: u32,
 }
 
@@ -38,11 +39,13 @@ impl Peer {
     }
 
     fn start(self, datanodes: u32) -> Result<Cluster> {
-        Cluster::start(
-            &format!("bench-{}", if self == Peer::Surus { "surus" } else { "hadoop" }),
-            datanodes,
-            self == Peer::Hadoop,
-        )
+        self.start_with(datanodes, &[])
+    }
+
+    /// With environment variables that `conformance/hadoop.sh` knows.
+    fn start_with(self, datanodes: u32, settings: &[(&str, &str)]) -> Result<Cluster> {
+        let name = format!("bench-{}", if self == Peer::Surus { "surus" } else { "hadoop" });
+        Cluster::start_with(&name, datanodes, self == Peer::Hadoop, settings)
     }
 }
 
@@ -58,8 +61,8 @@ pub fn run(args: &Args) -> Result<()> {
     let peers = peers.as_slice();
     for name in names {
         match name {
-            "namenode" => namenode::throughput(peers, args.ops)?,
-            "list" => namenode::list_status(peers)?,
+            "namenode" => throughput::run(peers, args.ops)?,
+            "list" => listing::list_status(peers)?,
             "data" => data::one_gigabyte(peers)?,
             "small" => data::small_files(peers)?,
             _ => start::run()?,

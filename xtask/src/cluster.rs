@@ -17,6 +17,11 @@ pub struct Cluster {
 impl Cluster {
     /// Formats and starts a NameNode and DataNodes; returns when all DataNodes are live.
     pub fn start(name: &str, datanodes: u32, hadoop: bool) -> Result<Cluster> {
+        Self::start_with(name, datanodes, hadoop, &[])
+    }
+
+    /// With environment variables for `hadoop.sh`.
+    pub fn start_with(name: &str, datanodes: u32, hadoop: bool, settings: &[(&str, &str)]) -> Result<Cluster> {
         need(&[("java", "openjdk-17-jdk-headless"), ("mvn", "maven"), ("curl", "curl")])?;
         let dir = std::env::temp_dir().join(format!("surus-{name}-{}", std::process::id()));
         let port = free_range(PORTS_PER_NODE * u16::try_from(datanodes).context("that many DataNodes")?)?;
@@ -24,6 +29,7 @@ impl Cluster {
             "conformance/suites/cluster.sh",
             &["up", &dir.to_string_lossy(), &port.to_string(), &datanodes.to_string()],
         );
+        up.envs(settings.iter().copied());
         if !hadoop {
             up.env("SURUS", surus_binary()?);
         }
