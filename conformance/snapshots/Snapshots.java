@@ -1,6 +1,6 @@
 // Random operations with snapshots from a seed, then everything that a client can see, as text: run against two servers,
 // the texts must be equal. Needs no DataNode: files are empty.
-// usage: Snapshots hdfs://host:port SEED SEQUENCES OPERATIONS
+// usage: Snapshots hdfs://host:port SEED SEQUENCES OPERATIONS; 0 operations: only what there is
 import java.net.URI;
 import java.util.*;
 import org.apache.hadoop.conf.Configuration;
@@ -75,10 +75,13 @@ public class Snapshots {
       random = new Random(Long.parseLong(args[1]) + sequence);
       base = "/t" + sequence;
       StringBuilder out = new StringBuilder("== " + base + "\n");
-      for (String d : new String[] {"r1", "r2", "p"}) fs.mkdirs(new Path(base + "/" + d));
-      fs.allowSnapshot(new Path(base + "/r1"));
-      fs.allowSnapshot(new Path(base + "/r2"));
-      for (int i = 0; i < Integer.parseInt(args[3]); i++) out.append(i).append(' ').append(step()).append('\n');
+      int operations = Integer.parseInt(args[3]);
+      if (operations > 0) {
+        for (String d : new String[] {"r1", "r2", "p"}) fs.mkdirs(new Path(base + "/" + d));
+        fs.allowSnapshot(new Path(base + "/r1"));
+        fs.allowSnapshot(new Path(base + "/r2"));
+      }
+      for (int i = 0; i < operations; i++) out.append(i).append(' ').append(step()).append('\n');
       list(new Path(base), out);
       SnapshottableDirectoryStatus[] roots = fs.getSnapshottableDirListing();
       for (SnapshottableDirectoryStatus s : roots == null ? new SnapshottableDirectoryStatus[0] : roots) {

@@ -5,6 +5,7 @@ use surus_conf::{Configuration, keys};
 
 /// Keys that the table of Hadoop's documented defaults leaves out, with their compiled-in default.
 const NOT_LISTED: &[(&str, &str)] = &[
+    ("dfs.namenode.snapshot.skip.capture.accesstime-only-change", "false"),
     ("dfs.datanode.synconclose", "false"),
     ("dfs.image.parallel.target.sections", "12"),
     ("dfs.image.parallel.inode.threshold", "1000000"),

@@ -112,6 +112,8 @@ struct Numbers {
     stale: u64,
     open_files: u64,
     safe_mode: bool,
+    snapshottable: i64,
+    snapshots: i64,
 }
 
 impl Numbers {
@@ -140,6 +142,8 @@ impl Numbers {
             stale: u64::from(namespace.blocks.num_stale(core.clock.monotonic_ms())),
             open_files: namespace.leases.num_open_files() as u64,
             safe_mode: namespace.blocks.safe_mode.is_on(),
+            snapshottable: namespace.tree.snapshottable_directories().len() as i64,
+            snapshots: namespace.tree.snapshots().len() as i64,
         }
     }
 
@@ -185,7 +189,10 @@ fn fs_namesystem_state(core: &Core, n: &Numbers) -> Attributes {
     attributes.extend([
         ("FSState", if n.safe_mode { "safeMode" } else { "Operational" }.into()),
         ("NumStaleDataNodes", n.stale.into()),
-        ("SnapshotStats", "{\"SnapshottableDirectories\":0,\"Snapshots\":0}".into()),
+        (
+            "SnapshotStats",
+            format!("{{\"SnapshottableDirectories\":{},\"Snapshots\":{}}}", n.snapshottable, n.snapshots).into(),
+        ),
         ("FsLockQueueLength", Value::Int(0)),
         ("MaxObjects", Value::Int(0)),
         ("BlockDeletionStartTime", core.clock.started_ms().into()),
@@ -215,8 +222,8 @@ fn fs_namesystem(core: &Core, n: &Numbers) -> Attributes {
         ("CapacityTotalGB", (n.total / GIB).into()),
         ("CapacityUsedGB", (n.used / GIB).into()),
         ("CapacityRemainingGB", (n.remaining / GIB).into()),
-        ("SnapshottableDirectories", Value::Int(0)),
-        ("Snapshots", Value::Int(0)),
+        ("SnapshottableDirectories", Value::Int(n.snapshottable)),
+        ("Snapshots", Value::Int(n.snapshots)),
         ("NumTimedOutPendingReconstructions", b.pending_timed_out.into()),
         ("PendingDataNodeMessageCount", Value::Int(0)),
         ("LastCheckpointTime", checkpoint.time_ms.into()),
@@ -296,7 +303,7 @@ fn namenode_info(core: &Core, namespace: &Namespace, n: &Numbers) -> Attributes 
         ("CompileInfo", BUILD_VERSION.into()),
         ("CorruptFiles", "[]".into()),
         ("CorruptFilesCount", Value::Int(0)),
-        ("NumberOfSnapshottableDirs", Value::Int(0)),
+        ("NumberOfSnapshottableDirs", Value::Int(n.snapshottable)),
         ("DistinctVersionCount", versions.into()),
         ("DistinctVersions", distinct),
     ]

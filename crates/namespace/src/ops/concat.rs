@@ -10,6 +10,7 @@ use crate::resolve::{DirOp, Resolved, is_reserved_inodes, is_reserved_raw};
 use crate::tree::InodeHandle;
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use surus_types::{ExceptionClass, FsAction, HdfsError, TxId};
 
@@ -103,6 +104,14 @@ fn check_source(
     if from.parent() != to.parent() {
         let target = &target_path.path;
         return refuse(format!("Source file {src} is not in the same directory with the target {target}"));
+    }
+    let in_snapshot = |text: String| Err(HdfsError::new(ExceptionClass::Snapshot, text));
+    if namespace.tree.is_in_latest_snapshot(handle) {
+        return in_snapshot(format!("Concat: the source file {src} is in snapshot"));
+    }
+    if namespace.tree.is_held(handle) {
+        let text = "is referred by some other reference in some snapshot.";
+        return in_snapshot(format!("Concat: the source file {src} {text}"));
     }
     if handle == target {
         return refuse(format!("concat: the src file {src} is the same with the target file {}", target_path.path));

@@ -48,6 +48,10 @@ impl Operation for SetTimes<'_> {
 pub fn apply(namespace: &mut Namespace, path: &str, mtime: i64, atime: i64) -> Result<Applied, ApplyError> {
     let handle = namespace.apply_lookup("OP_TIMES", path)?;
     let inode = namespace.tree.inode(handle);
+    if mtime < 0 && namespace.config.snapshots.skips_access_times {
+        namespace.tree.set_access_time_alone(handle, atime);
+        return Ok(Applied::default());
+    }
     let mtime = if mtime < 0 { inode.modification_time() } else { mtime };
     let atime = if atime < 0 { inode.access_time() } else { atime };
     namespace.tree.set_times(handle, mtime, atime);

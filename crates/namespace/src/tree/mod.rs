@@ -364,6 +364,11 @@ impl Tree {
         record.atime = access_time;
     }
 
+    /// Sets an access time that no snapshot keeps the old value of.
+    pub fn set_access_time_alone(&mut self, handle: InodeHandle, access_time: i64) {
+        self.tables.inodes.get_mut(handle.0).atime = access_time;
+    }
+
     /// A directory's modification time moves forward only. Source: `INode.updateModificationTime`, Hadoop 3.5.0.
     pub fn touch_directory(&mut self, handle: InodeHandle, modification_time: i64) {
         if self.tables.inodes.get(handle.0).mtime < modification_time {
