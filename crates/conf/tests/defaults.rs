@@ -8,6 +8,7 @@ const NOT_LISTED: &[(&str, &str)] = &[
     ("dfs.namenode.snapshot.skip.capture.accesstime-only-change", "false"),
     ("dfs.datanode.synconclose", "false"),
     ("dfs.image.parallel.target.sections", "12"),
+    ("dfs.namenode.snapshot.skip.capture.accesstime-only-change", "false"),
     ("dfs.image.parallel.inode.threshold", "1000000"),
     // Ours.
     ("surus.namenode.layout.version", "-67"),

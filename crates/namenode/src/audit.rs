@@ -322,6 +322,10 @@ fn batch_lines(core: &Core, call: &Call<'_>, paths: Vec<String>, cmd: String) ->
 
 /// Writes one line.
 pub fn log(core: &Core, caller: &Caller, event: &Event<'_>) {
+    let is_minor = core.config.audit_debug.iter().any(|cmd| cmd == event.cmd);
+    if is_minor && !tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
+        return;
+    }
     let perm = match (event.src, event.dst, event.has_perm && event.allowed) {
         // A rename into a directory: what was moved lies in it.
         (Some(src), Some(dst), true) if event.cmd.starts_with("rename") => {

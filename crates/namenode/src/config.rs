@@ -40,6 +40,8 @@ pub struct NameNodeConfig {
     pub trash: TrashTimes,
     /// `hadoop.security.authorization`: hadoop-policy.xml says who may use which protocol.
     pub authorization: bool,
+    /// Commands that the audit log names at level debug only.
+    pub audit_debug: Vec<String>,
     /// Events in one answer to `getEditsFromTxid`.
     pub inotify_events_max: usize,
     pub resource_reserved_bytes: u64,
@@ -202,6 +204,7 @@ impl NameNodeConfig {
             ),
             static_user: conf.get(keys::HADOOP_HTTP_STATICUSER_USER)?,
             authorization: conf.get(keys::HADOOP_SECURITY_AUTHORIZATION)?,
+            audit_debug: conf.get(keys::DFS_NAMENODE_AUDIT_LOG_DEBUG_CMDLIST)?,
             inotify_events_max: usize::try_from(conf.get(keys::DFS_NAMENODE_INOTIFY_MAX_EVENTS_PER_RPC)?).unwrap_or(1),
             resource_reserved_bytes: conf.get(keys::DFS_NAMENODE_RESOURCE_DU_RESERVED)?,
             resource_check_ms: ms(conf.get(keys::DFS_NAMENODE_RESOURCE_CHECK_INTERVAL)?),

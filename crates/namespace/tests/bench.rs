@@ -185,3 +185,44 @@ fn bench_bytes_per_file() {
     let tables = (h.namespace.tree.bytes() - tables) as u64 / n;
     println!("a file with one block, resident {full:>24.0} bytes (tree tables {tables})");
 }
+
+#[test]
+fn bench_delete_of_a_big_tree() {
+    let n = count();
+    let mut h = Harness::new(Namespace::default());
+    for directory in 0..n.div_ceil(1000) {
+        mkdirs(&mut h, &format!("/big/d{directory:06}"));
+        for file in directory * 1000..n.min((directory + 1) * 1000) {
+            let block = Block {
+                id: BlockId(1 << 30 | file.cast_signed()),
+                num_bytes: 1,
+                generation_stamp: GenerationStamp(1001),
+            };
+            put(&mut h, &format!("/big/d{directory:06}/f{file}"), vec![block]);
+        }
+    }
+    let start = cpu_ns();
+    assert!(h.run(&Delete { src: "/big", recursive: true }).unwrap());
+    let detached = cpu_ns() - start;
+    assert_eq!(h.namespace.num_inodes(), 1);
+    let (mut slices, mut longest, start) = (0, 0, cpu_ns());
+    loop {
+        let before = cpu_ns();
+        let more = h.namespace.free_slice(1000);
+        longest = longest.max(cpu_ns() - before);
+        slices += 1;
+        if !more {
+            break;
+        }
+    }
+    let freed = cpu_ns() - start;
+    println!(
+        "delete of {n} files: gone after {:.3} ms; freed in {slices} slices, the longest {:.3} ms, {} ns a file",
+        detached as f64 / 1e6,
+        longest as f64 / 1e6,
+        freed / n
+    );
+    // The bound of a lock hold; without optimisation ten times as much.
+    let bound = if cfg!(debug_assertions) { 50_000_000 } else { 5_000_000 };
+    assert!(detached < bound && longest < bound, "{detached} {longest}");
+}

@@ -165,7 +165,7 @@ impl Cluster {
             replication,
             block_size: BLOCK,
             ec_policy_name: "",
-            storage_policy: 0,
+            storage_policy: "",
         });
         if let Outcome::Done(reply) = &outcome {
             self.last_id = reply.inode_id;

@@ -238,7 +238,7 @@ fn overwrite_deletes_the_old_blocks_with_the_same_operation() {
         replication: 1,
         block_size: BLOCK,
         ec_policy_name: "",
-        storage_policy: 0,
+        storage_policy: "",
     };
     let from = c.log.len();
     c.run(&request).done();

@@ -157,7 +157,7 @@ fn create(
         replication: number("replication", 1) as u32,
         block_size: number("blockSize", BLOCK),
         ec_policy_name: if words.contains(&"ecPolicy") { words[words.len() - 1] } else { "" },
-        storage_policy: 0,
+        storage_policy: "",
     })
 }
 

@@ -123,7 +123,7 @@ fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
                 replication: 3,
                 block_size: if rest.contains(&"small") { 1 << 16 } else { 1 << 20 },
                 ec_policy_name: if ec_policy_name == "none" { "" } else { ec_policy_name },
-                storage_policy: 0,
+                storage_policy: "",
             };
             return h.run(&request).map(|_| "ok".into());
         }

@@ -173,7 +173,7 @@ pub fn content_summary(summary: &ContentSummary) -> p::ContentSummaryProto {
         quota: summary.quota as u64,
         space_consumed: summary.space_consumed,
         space_quota: summary.space_quota as u64,
-        type_quota_infos: Some(type_quota_infos(summary)),
+        type_quota_infos: Some(type_quota_infos(summary)).filter(|infos| !infos.type_quota_info.is_empty()),
         snapshot_length: Some(summary.snapshot.length),
         snapshot_file_count: Some(summary.snapshot.file_count),
         snapshot_directory_count: Some(summary.snapshot.directory_count),

@@ -145,6 +145,8 @@ keys! {
         DFS_NAMENODE_RESOURCE_DU_RESERVED: Size = "dfs.namenode.resource.du.reserved", "104857600";
         /// Disk space check period.
         DFS_NAMENODE_RESOURCE_CHECK_INTERVAL: Milliseconds = "dfs.namenode.resource.check.interval", "5000";
+        /// Commands that the audit log names at level debug only.
+        DFS_NAMENODE_AUDIT_LOG_DEBUG_CMDLIST: List = "dfs.namenode.audit.log.debug.cmdlist", "";
         /// Events in one answer to an inotify client, about.
         DFS_NAMENODE_INOTIFY_MAX_EVENTS_PER_RPC: Int = "dfs.namenode.inotify.max.events.per.rpc", "1000", range 1..=i32::MAX;
         /// Refuse reformat.

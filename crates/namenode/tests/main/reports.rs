@@ -5,7 +5,6 @@ use crate::cluster::{Client, Cluster, Words, create, message};
 use crate::doors::http;
 use prost::Message;
 use surus_net::rpc::RpcError;
-use surus_proto::hadoop::common::*;
 use surus_proto::hadoop::hdfs::*;
 
 fn percent_encoded(name: &str) -> String {

@@ -210,7 +210,7 @@ impl Operation for ChangeCachePool<'_> {
         let op = match self {
             Self::Add(info) => {
                 namespace.check_superuser(env, "addCachePool")?;
-                namespace.check_safe_mode(env, format_args!("Cannot add cache pool {}", info.name))?;
+                namespace.check_safe_mode(env, format_args!("Cannot add cache pool{}", info.name))?;
                 validate(info)?;
                 if has(&info.name) {
                     return Err(invalid(format!("Cache pool {} already exists.", info.name)).into());
@@ -219,7 +219,7 @@ impl Operation for ChangeCachePool<'_> {
             }
             Self::Modify(info) => {
                 namespace.check_superuser(env, "modifyCachePool")?;
-                namespace.check_safe_mode(env, format_args!("Cannot modify cache pool {}", info.name))?;
+                namespace.check_safe_mode(env, format_args!("Cannot modify cache pool{}", info.name))?;
                 validate(info)?;
                 if !has(&info.name) {
                     return Err(invalid(format!("Cache pool {} does not exist.", info.name)).into());
@@ -228,7 +228,7 @@ impl Operation for ChangeCachePool<'_> {
             }
             Self::Remove(name) => {
                 namespace.check_superuser(env, "removeCachePool")?;
-                namespace.check_safe_mode(env, format_args!("Cannot modify cache pool {name}"))?;
+                namespace.check_safe_mode(env, format_args!("Cannot modify cache pool{name}"))?;
                 validate_name(name)?;
                 if !has(name) {
                     return Err(invalid(format!("Cannot remove non-existent cache pool {name}")).into());

@@ -11,6 +11,7 @@ use crate::apply::{Applied, ApplyError};
 use crate::edit_op::{AddClose, EditOp};
 use crate::plan::{Env, Operation, Plan, Refusal};
 use crate::resolve::{DirOp, Resolved, check_path_length, is_reserved, is_reserved_inodes, is_reserved_raw};
+use crate::storage_policy;
 use crate::tree::{FileLayout, NewInode, UnderConstruction};
 use alloc::boxed::Box;
 use alloc::format;
@@ -47,8 +48,8 @@ pub struct Create<'a> {
     pub block_size: u64,
     /// Empty: none.
     pub ec_policy_name: &'a str,
-    /// Id of a storage policy of the file's own; 0: none.
-    pub storage_policy: u8,
+    /// Empty: the directory's.
+    pub storage_policy: &'a str,
 }
 
 /// The new file; its status is read from the tree once the operations are applied.
@@ -82,7 +83,14 @@ impl Operation for Create<'_> {
         }
         let mut ops = plan_missing_parents(namespace, env, &path);
         let inode_id = InodeId(namespace.last_inode_id.0 + 1 + ops.len() as u64);
-        ops.push(self.add_op(namespace, env, &path, inode_id, ec_policy));
+        let storage_policy_id = match self.storage_policy {
+            _ if self.has(flag::LAZY_PERSIST) => LAZY_PERSIST_POLICY,
+            "" => 0,
+            name => storage_policy::by_name(name)?.id,
+        };
+        let mut add = self.add_op(namespace, env, &path, inode_id, ec_policy);
+        add.storage_policy_id = storage_policy_id;
+        ops.push(EditOp::Add(Box::new(add)));
         Ok(Plan::new(ops, CreateReply { inode_id }))
     }
 }
@@ -190,9 +198,9 @@ impl Create<'_> {
         path: &Resolved<'_>,
         inode_id: InodeId,
         ec_policy: Option<&ErasureCodingPolicy>,
-    ) -> EditOp {
+    ) -> AddClose {
         let Inherited { mode, acl } = namespace.inherited(path, false, (self.permission, self.unmasked));
-        EditOp::Add(Box::new(AddClose {
+        AddClose {
             inode_id,
             path: path.path.as_ref().into(),
             replication: if ec_policy.is_some() { 1 } else { self.replication as u16 },
@@ -210,13 +218,10 @@ impl Create<'_> {
             client_name: self.client_name.into(),
             client_machine: (&*env.caller.address).into(),
             overwrite: self.has(flag::OVERWRITE),
-            storage_policy_id: match self.storage_policy {
-                0 if self.has(flag::LAZY_PERSIST) => LAZY_PERSIST_POLICY,
-                asked => asked,
-            },
+            storage_policy_id: 0,
             erasure_coding_policy_id: ec_policy.map_or(ErasureCodingPolicy::REPLICATION_ID, |policy| policy.id),
             rpc: env.rpc.clone(),
-        }))
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use surus_namespace::DirOp;
 use surus_proto::hadoop::hdfs::{
     CreateEncryptionZoneRequestProto, GetDataEncryptionKeyResponseProto, GetEnclosingRootRequestProto,
     GetEnclosingRootResponseProto, GetEzForPathRequestProto, GetEzForPathResponseProto,
-    ListEncryptionZonesRequestProto, ListEncryptionZonesResponseProto, ListReencryptionStatusResponseProto,
-    MsyncResponseProto, ReencryptEncryptionZoneRequestProto,
+    ListEncryptionZonesRequestProto, ListEncryptionZonesResponseProto, ListReencryptionStatusRequestProto,
+    ListReencryptionStatusResponseProto, MsyncResponseProto, ReencryptActionProto, ReencryptEncryptionZoneRequestProto,
 };
 use surus_types::{ExceptionClass, FsAction, HdfsError};
 
@@ -23,32 +23,36 @@ pub(super) fn get_ez_for_path(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -
     Ok(())
 }
 
-/// Without a key provider there are no keys, and so no zones. Source: `FSNamesystem.createEncryptionZone`, Hadoop 3.5.0.
-pub(super) fn create_encryption_zone(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: CreateEncryptionZoneRequestProto = call.decode()?;
-    call.check_superuser("createEncryptionZone")?;
-    core.check_safe_mode(&core.namespace.read(), What("Cannot create encryption zone on ", &request.src))?;
-    let text = format!("Can't create an encryption zone for {} since no key provider is available.", request.src);
-    Err(HdfsError::io(text))
-}
-
-pub(super) fn reencrypt_encryption_zone(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: ReencryptEncryptionZoneRequestProto = call.decode()?;
-    call.check_superuser("reencryptEncryptionZone")?;
-    core.check_safe_mode(&core.namespace.read(), What("NameNode in safemode, cannot REENCRYPT zone ", &request.zone))?;
-    Err(HdfsError::io("No key provider configured, re-encryption operation is rejected"))
-}
-
-pub(super) fn list_reencryption_status(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    call.check_superuser("listReencryptionStatus")?;
-    put(out, &ListReencryptionStatusResponseProto { statuses: Vec::new(), has_more: false });
-    Ok(())
-}
-
 pub(super) fn list_encryption_zones(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let _: ListEncryptionZonesRequestProto = call.decode()?;
     call.check_superuser("listEncryptionZones")?;
     put(out, &ListEncryptionZonesResponseProto { zones: Vec::new(), has_more: false });
+    Ok(())
+}
+
+/// Without a key provider there are no keys, and so no zones. Source: `FSNamesystem.createEncryptionZone`, Hadoop 3.5.0.
+pub(super) fn create_encryption_zone(_: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: CreateEncryptionZoneRequestProto = call.decode()?;
+    call.check_superuser("createEncryptionZone")?;
+    Err(HdfsError::io(format!(
+        "Can't create an encryption zone for {} since no key provider is available.",
+        request.src
+    )))
+}
+
+pub(super) fn reencrypt_encryption_zone(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let request: ReencryptEncryptionZoneRequestProto = call.decode()?;
+    call.check_superuser("reencryption")?;
+    let action = if request.action == ReencryptActionProto::CancelReencrypt as i32 { "CANCEL" } else { "START" };
+    let text = format!("NameNode in safemode, cannot {action} re-encryption on zone {}", request.zone);
+    core.check_safe_mode(&core.namespace.read(), What(&text, ""))?;
+    Err(HdfsError::io("No key provider configured, re-encryption operation is rejected"))
+}
+
+pub(super) fn list_reencryption_status(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let _: ListReencryptionStatusRequestProto = call.decode()?;
+    call.check_superuser("listReencryptionStatus")?;
+    put(out, &ListReencryptionStatusResponseProto { statuses: Vec::new(), has_more: false });
     Ok(())
 }
 

@@ -15,7 +15,6 @@ use surus_namespace::ops::pipeline::{GetAdditionalDatanode, UpdateBlockForPipeli
 use surus_namespace::ops::recover_lease::RecoverLease;
 use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::truncate::Truncate;
-use surus_namespace::storage_policy;
 use surus_namespace::{DirOp, Env, InodeView, Namespace};
 use surus_proto::hadoop::hdfs::{
     AbandonBlockRequestProto, AbandonBlockResponseProto, AddBlockRequestProto, AppendRequestProto,
@@ -54,10 +53,6 @@ fn put_status(namespace: &Namespace, field: u32, id: InodeId, out: &mut Vec<u8>)
 
 pub(super) fn create(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: CreateRequestProto = call.decode()?;
-    let storage_policy = match request.storage_policy() {
-        "" => storage_policy::UNSPECIFIED,
-        name => storage_policy::by_name(name)?.id,
-    };
     let operation = Create {
         src: &request.src,
         permission: from_proto::permission(&request.masked),
@@ -68,7 +63,7 @@ pub(super) fn create(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<
         replication: request.replication,
         block_size: request.block_size,
         ec_policy_name: request.ec_policy_name(),
-        storage_policy,
+        storage_policy: request.storage_policy(),
     };
     core.write_if(call, None, &operation, |namespace, reply| put_status(namespace, 1, reply.inode_id, out))
 }

@@ -13,6 +13,7 @@ use surus_namespace::ops::rename::{Rename, Rename2};
 use surus_namespace::ops::set_owner::SetOwner;
 use surus_namespace::ops::set_permission::SetPermission;
 use surus_namespace::ops::set_times::SetTimes;
+use surus_namespace::resolve::{PATH_LENGTH_MAX, check_path_length};
 use surus_proto::hadoop::hdfs::{
     CheckAccessRequestProto, CheckAccessResponseProto, ConcatRequestProto, ConcatResponseProto,
     CreateSymlinkRequestProto, DeleteRequestProto, DeleteResponseProto, GetContentSummaryRequestProto,
@@ -23,7 +24,7 @@ use surus_proto::hadoop::hdfs::{
     RenameResponseProto, RenewLeaseRequestProto, RenewLeaseResponseProto, SetOwnerRequestProto, SetOwnerResponseProto,
     SetPermissionRequestProto, SetPermissionResponseProto, SetTimesRequestProto, SetTimesResponseProto,
 };
-use surus_types::{FsAction, HdfsError};
+use surus_types::{ExceptionClass, FsAction, HdfsError};
 use surus_wire::encode::put_file_status;
 use surus_wire::{from_proto, to_proto};
 
@@ -160,7 +161,11 @@ pub(super) fn get_link_target(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -
 }
 
 pub(super) fn create_symlink(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let _: CreateSymlinkRequestProto = call.decode()?;
+    let request: CreateSymlinkRequestProto = call.decode()?;
+    check_path_length("createSymlink", &request.link).map_err(|refused| match refused.class {
+        ExceptionClass::Io => HdfsError::io(format!("Symlink path exceeds {PATH_LENGTH_MAX} character limit")),
+        _ => refused,
+    })?;
     Err(core.namespace.read().create_symlink())
 }
 

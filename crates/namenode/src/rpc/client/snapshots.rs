@@ -6,6 +6,7 @@ use crate::core::Core;
 use crate::rpc::datanode::put;
 use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot, DeleteSnapshot, DisallowSnapshot, RenameSnapshot};
 use surus_namespace::ops::snapshot_diff::{DiffListingEntry, SnapshotDiff};
+use surus_namespace::resolve::check_path_length;
 use surus_proto::hadoop::hdfs::{
     AllowSnapshotRequestProto, AllowSnapshotResponseProto, CreateSnapshotRequestProto, CreateSnapshotResponseProto,
     DeleteSnapshotRequestProto, DeleteSnapshotResponseProto, DisallowSnapshotRequestProto,
@@ -35,6 +36,7 @@ pub(super) fn disallow_snapshot(core: &Core, call: &Call<'_>, out: &mut Vec<u8>)
 
 pub(super) fn create_snapshot(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: CreateSnapshotRequestProto = call.decode()?;
+    check_path_length("createSnapshot", &request.snapshot_root)?;
     let default_name = default_snapshot_name(core.clock.now_ms());
     let (root, name) = (request.snapshot_root.as_str(), request.snapshot_name());
     let operation = CreateSnapshot { root, name, default_name: &default_name };
@@ -45,6 +47,9 @@ pub(super) fn create_snapshot(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -
 
 pub(super) fn rename_snapshot(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: RenameSnapshotRequestProto = call.decode()?;
+    if request.snapshot_new_name.is_empty() {
+        return Err(HdfsError::io("The new snapshot name is null or empty.").into());
+    }
     let operation = RenameSnapshot {
         root: &request.snapshot_root,
         old_name: &request.snapshot_old_name,
@@ -55,6 +60,9 @@ pub(super) fn rename_snapshot(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -
 
 pub(super) fn delete_snapshot(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: DeleteSnapshotRequestProto = call.decode()?;
+    if request.snapshot_name.is_empty() {
+        return Err(HdfsError::io("The snapshot name is null or empty.").into());
+    }
     let operation = DeleteSnapshot { root: &request.snapshot_root, name: &request.snapshot_name };
     core.write_if(call, None, &operation, |_, ()| put(out, &DeleteSnapshotResponseProto {}))
 }
