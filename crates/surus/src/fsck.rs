@@ -107,7 +107,7 @@ fn encode(text: &str) -> String {
 /// Runs the command; returns the exit code.
 pub fn run(conf: &Configuration, arguments: &[String]) -> i32 {
     if arguments.is_empty() {
-        eprint!("{USAGE}\n");
+        eprintln!("{USAGE}");
         return FAILED;
     }
     let query = match parse(arguments) {

@@ -287,6 +287,9 @@ const WITHOUT_ARGUMENTS: [&str; 18] = [
     "upgradeStatus",
 ];
 
+/// A name, and the call with such a request; whether it was answered.
+type Shape<'a> = (&'static str, Box<dyn Fn() -> bool + 'a>);
+
 #[test]
 fn requests_of_the_wrong_shape_change_nothing() {
     let cluster = Cluster::new();
@@ -304,7 +307,7 @@ fn requests_of_the_wrong_shape_change_nothing() {
     let before = last(&client);
     for method in methods.iter().filter(|method| !["rollEdits", "metaSave"].contains(&method.as_str())) {
         // Field 1 as bytes that are no UTF-8, as a huge number, as a path that is none; nothing at all.
-        let shapes: [(&str, Box<dyn Fn() -> bool>); 5] = [
+        let shapes: [Shape<'_>; 5] = [
             ("empty", Box::new(|| try_call(&client, method, &()))),
             ("bytes", Box::new(|| try_call(&client, method, &vec![0xff_u8, 0xfe, 0x80]))),
             ("number", Box::new(|| try_call(&client, method, &u64::MAX))),

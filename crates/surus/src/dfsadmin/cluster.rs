@@ -179,7 +179,7 @@ pub fn list_open_files(conf: &Configuration, arguments: &[String]) -> Done {
         }
     }
     let client = DfsClient::from_conf(conf, None)?;
-    println!("{:<20}\t{:<20}\t{}", "Client Host", "Client Name", "Open File Path");
+    println!("{:<20}\t{:<20}\tOpen File Path", "Client Host", "Client Name");
     let mut id = 0;
     loop {
         let answer = client.list_open_files(id, kind, &path)?;

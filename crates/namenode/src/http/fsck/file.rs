@@ -40,7 +40,7 @@ impl FileCheck<'_> {
             summary.bytes += length;
             summary.blocks += blocks;
         }
-        let shows_line = self.options.files && !(is_open && !self.options.open_files);
+        let shows_line = self.options.files && (self.options.open_files || !is_open);
         if shows_line || self.options.open_files && is_open {
             let open = if is_open { ", OPENFORWRITE: " } else { ": " };
             let replication = inode.replication();

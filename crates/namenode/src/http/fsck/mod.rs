@@ -191,7 +191,7 @@ impl Fsck<'_> {
         let mut summary = Summary::new(self.core);
         let gone = match is_directory {
             true => self.check_directory(&path, &mut summary)?,
-            false => self.check_files(&[path.clone()], &mut summary),
+            false => self.check_files(std::slice::from_ref(&path), &mut summary),
         };
         if gone.is_err() {
             return Ok(Err(Gone));

@@ -210,7 +210,7 @@ impl SnapshotTables {
     }
     fn push(&mut self) -> u32 {
         let at = self.len;
-        if at as usize % PAGE == 0 {
+        if (at as usize).is_multiple_of(PAGE) {
             self.pages.push(Arc::new(alloc::vec![None; PAGE]));
         }
         self.len += 1;
