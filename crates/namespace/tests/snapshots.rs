@@ -411,7 +411,7 @@ fn snapshots_show_what_was(steps: &[Step]) -> Result<(), TestCaseError> {
         let before = h.namespace.tree.snapshot_counter();
         let logged = h.log.len();
         if run(&mut h, step) && !is_about_snapshots(step) {
-            for op in h.log[logged..].to_vec() {
+            for op in h.log[logged..].iter().cloned() {
                 apply(&mut twin, op);
             }
         }

@@ -112,6 +112,12 @@ enum Change<'a> {
     File(InodeHandle),
 }
 
+/// A change with its present path in components, which the report is sorted by, and its path in the report.
+type SortedChange<'a> = (Vec<&'a [u8]>, Vec<u8>, Change<'a>);
+
+/// Where a moved inode came from and went to, as far as either lies in the directory compared.
+type Renames = BTreeMap<InodeHandle, (Option<Vec<u8>>, Option<Vec<u8>>)>;
+
 fn joined(names: &[&[u8]]) -> Vec<u8> {
     names.join(&b'/')
 }
@@ -129,8 +135,8 @@ impl Namespace {
         let Some(comparison) = self.comparison(env, request)? else {
             return Ok(DiffReport { root: request.root.into(), entries: Vec::new() });
         };
-        let mut changes: Vec<(Vec<&[u8]>, Vec<u8>, Change<'_>)> = Vec::new();
-        let mut renames: BTreeMap<InodeHandle, (Option<Vec<u8>>, Option<Vec<u8>>)> = BTreeMap::new();
+        let mut changes: Vec<SortedChange<'_>> = Vec::new();
+        let mut renames = Renames::new();
         self.visit_changes(&comparison, &mut |path, change| {
             let handle = match &change {
                 Change::File(file) => *file,
@@ -329,7 +335,7 @@ fn report_children(
     path: &[u8],
     diff: &ChildrenDiff<'_>,
     is_from_earlier: bool,
-    renames: &BTreeMap<InodeHandle, (Option<Vec<u8>>, Option<Vec<u8>>)>,
+    renames: &Renames,
     entries: &mut Vec<DiffReportEntry>,
 ) {
     let (came, went) =

@@ -1,7 +1,8 @@
 //! Reads edits from XML. More lenient than Java's: blanks at the ends of names stay, and a block of OP_TRUNCATE reads.
 //! Source: `OfflineEditsXmlLoader.java`, Hadoop 3.5.0.
 
-use super::fields::{Fields, blank, visit};
+use super::blank::blank;
+use super::fields::{Fields, visit};
 use super::{Flags, Renumber, Sink};
 use crate::offline::{Node, Step, XmlReader, unmangle};
 use surus_types::TxId;

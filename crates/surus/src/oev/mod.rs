@@ -2,6 +2,7 @@
 //! Source: `OfflineEditsViewer.java`, Hadoop 3.5.0.
 
 mod binary;
+mod blank;
 mod fields;
 pub use fields::{hex, parse_hex};
 mod from_xml;
