@@ -144,14 +144,17 @@ fn a_full_data_directory_is_an_error_to_the_client() {
     server.wait_for_safe_mode();
     let client = server.client();
     let content: Vec<u8> = (0..2_500_000u32).map(|i| (i * 31 % 251) as u8).collect();
-    put(&client, "/first", &content).unwrap();
+    put(&client, "/first", &content).unwrap_or_else(|error| panic!("{error}\n{}", server.log()));
     let filler = mount.fill();
     // The NameNode may still believe in the room of the last heartbeat, or know better.
     let error = put(&client, "/second", &content).unwrap_err().to_string();
     let known = ["Unable to create new block", "could only be written to 0"];
     assert!(known.iter().any(|text| error.contains(text)), "{error}");
-    if error.contains(known[0]) {
-        assert!(server.log().contains("No space left on device"), "{}", server.log());
+    // The DataNode tells the client first and its log then.
+    let deadline = Instant::now() + EXIT_MAX;
+    while error.contains(known[0]) && !server.log().contains("No space left on device") {
+        assert!(Instant::now() < deadline, "{}", server.log());
+        std::thread::sleep(Duration::from_millis(20));
     }
     assert!(read(&client, "/first") == content);
     client.mkdirs("/names/go/on", FsPermission(0o755), true).unwrap();
