@@ -555,3 +555,28 @@ proptest! {
         snapshots_show_what_was(&steps)?;
     }
 }
+
+/// What was renamed counts twice, as it is and as the snapshot shows it; what was deleted once. Values of Hadoop 3.5.0.
+#[test]
+fn summaries_count_what_snapshots_hold() {
+    let mut h = start();
+    for step in [
+        Step::Put { path: "/r1/kept".into(), length: 300, overwrite: false },
+        Step::Put { path: "/r1/deleted".into(), length: 70, overwrite: false },
+        Step::Allow("/r1".into()),
+        Step::Create { root: "/r1".into(), name: "s1".into() },
+        Step::Rename { src: "/r1/kept".into(), dst: "/p/moved".into() },
+        Step::Truncate { path: "/p/moved".into(), length: 100 },
+        Step::Delete("/r1/deleted".into()),
+    ] {
+        run(&mut h, &step);
+    }
+    let summary = |path: &str| {
+        let all = h.namespace.get_content_summary(&h.env(), path).unwrap();
+        (all.file_count, all.length, all.snapshot.file_count, all.snapshot.length)
+    };
+    assert_eq!(summary("/p"), (1, 100, 0, 0));
+    assert_eq!(summary("/r1"), (2, 370, 2, 370));
+    assert_eq!(summary("/"), (3, 470, 2, 370));
+    assert_eq!(summary("/r1/.snapshot/s1"), (2, 370, 0, 0));
+}

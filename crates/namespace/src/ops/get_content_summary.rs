@@ -44,20 +44,15 @@ impl Namespace {
 
     /// Totals of a subtree in a snapshot.
     fn past_totals(&self, top: InodeView<'_>) -> ContentSummary {
-        let mut totals = ContentSummary { ec_policy: top.ec_policy_shown().into(), ..ContentSummary::default() };
-        let mut open = alloc::vec![top.handle()];
-        while let Some(handle) = open.pop() {
-            let inode = self.tree.inode_at(handle, top.snapshot());
-            if inode.is_directory() {
-                totals.directory_count += 1;
-                open.extend(self.tree.children_at(handle, top.snapshot(), b"").map(|(_, child)| child));
-            } else {
-                totals.file_count += 1;
-                totals.length += inode.length();
-                totals.space_consumed += inode.space_consumed();
-            }
+        let counts = self.tree.counts_at(top.handle(), top.snapshot());
+        ContentSummary {
+            length: counts.length,
+            file_count: counts.files,
+            directory_count: counts.directories,
+            space_consumed: counts.space,
+            ec_policy: top.ec_policy_shown().into(),
+            ..ContentSummary::default()
         }
-        totals
     }
 
     pub(super) fn totals(&self, handle: InodeHandle) -> ContentSummary {

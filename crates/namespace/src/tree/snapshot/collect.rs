@@ -68,8 +68,9 @@ impl Tree {
         self.settle(moved, garbage);
     }
 
-    /// Totals of what snapshots alone hold of a subtree: each inode once, what lies in the subtree now left out.
-    /// Source: `ContentSummaryComputationContext.tallyDeletedSnapshottedINodes`, Hadoop 3.5.0.
+    /// Totals of what snapshots hold of a subtree beside what lies there now: deleted inodes as they are, each once; renamed
+    /// ones as the last snapshot under the old name shows them, wherever they lie now.
+    /// Source: `ContentSummaryComputationContext.tallyDeletedSnapshottedINodes` and answers of Hadoop 3.5.0.
     pub(crate) fn held_counts(&self, top: InodeHandle) -> Counts {
         let mut sum = Counts::default();
         if !self.tables.has_snapshots() {
@@ -77,6 +78,7 @@ impl Tree {
         }
         let changed: BTreeSet<InodeHandle> = self.snapshot_index.by_snapshot.values().flatten().copied().collect();
         let mut tops = alloc::vec![top];
+        let mut renamed = BTreeSet::new();
         let mut done = 0;
         while done < tops.len() {
             let below = tops[done];
@@ -84,7 +86,11 @@ impl Tree {
             for &directory in changed.iter().filter(|&&inode| self.tables.is_below(inode, below)) {
                 let diffs = self.tables.snapshot_state(directory).map_or(&[][..], |state| &state.diffs);
                 for entry in diffs.iter().filter_map(Diff::directory).flat_map(|diff| &diff.deleted) {
-                    if !tops.iter().any(|&top| self.tables.is_below(entry.inode, top)) {
+                    if let Reference::WithName(last) = entry.reference {
+                        if renamed.insert(entry.inode) {
+                            sum.add(&self.tables.counts_at(entry.inode, last));
+                        }
+                    } else if !tops.iter().any(|&top| self.tables.is_below(entry.inode, top)) {
                         sum.add(&self.tables.counts(entry.inode));
                         tops.push(entry.inode);
                     }

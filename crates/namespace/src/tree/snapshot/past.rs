@@ -5,7 +5,7 @@ use crate::blocks::BlockHandle;
 use crate::tree::children::{ChildIter, compare_names};
 use crate::tree::handles::InodeHandle;
 use crate::tree::inode::InodeView;
-use crate::tree::tables::Tables;
+use crate::tree::tables::{Counts, Tables};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -41,6 +41,24 @@ impl Tables {
             }
         }
         self.child(directory, name)
+    }
+
+    /// Totals of a subtree as it was in `snapshot`, its top included. It walks.
+    pub fn counts_at(&self, top: InodeHandle, snapshot: SnapshotId) -> Counts {
+        let mut sum = Counts::default();
+        let mut open = alloc::vec![top];
+        while let Some(handle) = open.pop() {
+            let inode = self.inode_at(handle, snapshot);
+            let mut own = Counts::default();
+            if inode.is_directory() {
+                own.directories = 1;
+                open.extend(self.children_at(handle, snapshot, b"").map(|(_, child)| child));
+            } else {
+                own = Counts { files: 1, directories: 0, length: inode.length(), space: inode.space_consumed() };
+            }
+            sum.add(&own);
+        }
+        sum
     }
 
     /// The children that `directory` had in `snapshot`, in name order, after the name `start_after` (empty: all).
