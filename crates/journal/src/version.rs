@@ -1,6 +1,6 @@
 //! The file VERSION of a name directory: who the file system is. A Java properties file.
 
-use std::fmt::Write;
+use surus_types::date::utc_java_date;
 
 /// Layout version of Hadoop 3.4 and 3.5. Source: `NameNodeLayoutVersion.java`, Hadoop 3.5.0.
 pub const LAYOUT_VERSION: i32 = -67;
@@ -41,7 +41,7 @@ impl StorageInfo {
     pub fn to_properties(&self, now_ms: i64) -> String {
         format!(
             "#{}\nnamespaceID={}\nblockpoolID={}\nstorageType=NAME_NODE\ncTime={}\nclusterID={}\nlayoutVersion={}\n",
-            java_date(now_ms),
+            utc_java_date(now_ms),
             self.namespace_id,
             self.block_pool_id,
             self.c_time,
@@ -87,33 +87,6 @@ fn uuid(high: u64, low: u64) -> String {
     )
 }
 
-/// `Date.toString` in UTC: `Mon Nov 30 10:52:56 UTC 2026`. Only a comment in the file.
-fn java_date(now_ms: i64) -> String {
-    let seconds = now_ms.div_euclid(1000);
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days to year, month, day, with years that begin in March so that the leap day comes last.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12;
-    let year = era * 400 + year_of_era + i64::from(month < 2);
-    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][days.rem_euclid(7) as usize];
-    let month = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][month as usize];
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = write!(
-        text,
-        "{weekday} {month} {day:02} {:02}:{:02}:{:02} UTC {year}",
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    );
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,8 +98,8 @@ mod tests {
             clusterID=CID-2371b87b-e0e5-4d24-a06f-689ef34566a5\nlayoutVersion=-67\n";
         let info = StorageInfo::parse(text).unwrap();
         assert_eq!(info.to_properties(1_796_035_976_000), text);
-        assert_eq!(java_date(951_782_400_000), "Tue Feb 29 00:00:00 UTC 2000");
-        assert_eq!(java_date(-1000), "Wed Dec 31 23:59:59 UTC 1969");
+        assert_eq!(utc_java_date(951_782_400_000), "Tue Feb 29 00:00:00 UTC 2000");
+        assert_eq!(utc_java_date(-1000), "Wed Dec 31 23:59:59 UTC 1969");
         assert_eq!(StorageInfo::parse("").unwrap_err(), "storageType is missing");
         assert_eq!(StorageInfo::parse(&text.replace("-67", "x")).unwrap_err(), "layoutVersion is no number: x");
         assert_eq!(

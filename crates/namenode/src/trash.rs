@@ -7,6 +7,7 @@ use surus_namespace::Env;
 use surus_namespace::edit_op::RenameOptions;
 use surus_namespace::ops::delete::Delete;
 use surus_namespace::ops::rename::Rename2;
+use surus_types::date::days_from_civil;
 use surus_types::{ExceptionClass, FileType, HdfsError, RpcIds};
 
 /// What users' own commands move things into.
@@ -136,15 +137,6 @@ fn checkpoint_ms(name: &str, now_ms: i64) -> Option<i64> {
     };
     let guess = as_utc - offset(now_ms);
     Some(as_utc - offset(guess))
-}
-
-/// Days since 1970 of a date of the Gregorian calendar.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub mod acl;
 pub mod block;
 pub mod caller;
 pub mod datanode;
+pub mod date;
 pub mod erasure_coding;
 pub mod error;
 pub mod ids;

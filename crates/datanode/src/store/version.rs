@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
+use surus_types::date::utc_java_date;
 
 /// Layout of data directories. Source: `DataNodeLayoutVersion.java`, Hadoop 3.5.0.
 pub const LAYOUT_VERSION: i32 = -57;
@@ -77,8 +78,8 @@ impl PoolVersion {
 }
 
 fn properties(pairs: &[(&str, &str)]) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let mut text = format!("#{}\n", java_date(now));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as i64);
+    let mut text = format!("#{}\n", utc_java_date(now));
     for (key, value) in pairs {
         let _ = writeln!(text, "{key}={}", value.replace('\\', "\\\\").replace(':', "\\:"));
     }
@@ -99,40 +100,9 @@ fn number<T: std::str::FromStr>(text: &str, key: &str) -> Result<T, String> {
     value.parse().map_err(|_| format!("{key}={value} is not a number"))
 }
 
-/// `Mon Nov 30 11:07:25 UTC 2026`, as `java.util.Date` prints it.
-pub(crate) fn java_date(unix_seconds: u64) -> String {
-    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let (days, second) = (unix_seconds / 86_400, unix_seconds % 86_400);
-    // Days to a civil date, counted in 400-year eras that begin on 1 March.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = (march_month + 2) % 12;
-    let year = era * 400 + year_of_era + u64::from(march_month >= 10);
-    format!(
-        "{} {} {day:02} {:02}:{:02}:{:02} UTC {year}",
-        DAYS[(days % 7) as usize],
-        MONTHS[month as usize],
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_as_java_prints_them() {
-        assert_eq!(java_date(1_796_036_845), "Mon Nov 30 11:07:25 UTC 2026");
-        assert_eq!(java_date(0), "Thu Jan 01 00:00:00 UTC 1970");
-        assert_eq!(java_date(951_782_400), "Tue Feb 29 00:00:00 UTC 2000");
-    }
 
     #[test]
     fn text_survives_a_round_trip() {

@@ -9,6 +9,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use surus_types::GenerationStamp;
+use surus_types::date::Utc;
 
 /// Files handled in one plan.
 const FILES_PER_PLAN: usize = 100;
@@ -76,24 +77,8 @@ fn effect_with_stamp(effect: SoftEffect, stamp: GenerationStamp) -> SoftEffect {
 
 /// The lease holder that stands for the NameNode: `HDFS_NameNode-2026-11-30 10:52:38,694+0000`.
 pub fn internal_holder(now_ms: i64) -> String {
-    let (days, ms) = (now_ms.div_euclid(86_400_000), now_ms.rem_euclid(86_400_000));
-    let (year, month, day) = civil_date(days);
-    let (seconds, millis) = (ms / 1000, ms % 1000);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("HDFS_NameNode-{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02},{millis:03}+0000")
-}
-
-/// Year, month and day of a day counted from 1970-01-01 (Howard Hinnant's algorithm).
-fn civil_date(days: i64) -> (i64, i64, i64) {
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let day_of_era = z.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day_of_year - (153 * shifted + 2) / 5 + 1)
+    let Utc { year, month, day, hour, minute, second, millisecond, .. } = Utc::at(now_ms);
+    format!("HDFS_NameNode-{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02},{millisecond:03}+0000")
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ use surus_conf::Configuration;
 pub use error::ShellError;
 pub use fs::Fs;
 pub use shell::Shell;
-pub use show::{days_from_civil, minute};
+pub use show::minute;
 pub use uri::normalize;
 
 /// Wrong command line, unknown command: -1, which a shell sees as 255.

@@ -1,6 +1,7 @@
 //! Numbers, times and tables as FsShell prints them. Source: `StringUtils.java`, `FsUsage.java`, Hadoop 3.5.0.
 
 use crate::local_time::{LocalTime, local_time};
+use surus_types::date::Utc;
 
 const UNITS: [char; 6] = ['K', 'M', 'G', 'T', 'P', 'E'];
 
@@ -51,34 +52,8 @@ pub fn minute(ms: u64) -> String {
 
 /// `yyyy-MM-dd HH:mm:ss` in UTC.
 pub fn utc_second(ms: u64) -> String {
-    let seconds = ms / 1000;
-    let (days, in_day) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = civil_from_days(days.cast_signed());
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", in_day / 3600, in_day / 60 % 60, in_day % 60)
-}
-
-/// Year, month, day of a day counted from 1970-01-01, in the Gregorian calendar.
-pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
-/// The day of a date, counted from 1970-01-01; months beyond 12 and days beyond their month run over.
-pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = (year + (month - 1).div_euclid(12), (month - 1).rem_euclid(12) + 1);
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
+    let Utc { year, month, day, hour, minute, second, .. } = Utc::at(ms.cast_signed());
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
 /// Columns two blanks apart, each as wide as its longest cell; the last one as it is.
@@ -149,14 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn days_and_dates_are_each_others_inverse() {
+    fn moments_in_utc() {
         assert_eq!(utc_second(1_796_044_773_197), "2026-11-30 13:19:33");
-        assert_eq!(civil_from_days(0), (1970, 1, 1));
-        for days in [-1, 0, 58, 59, 60, 11_016, 20_000, 40_000] {
-            let (year, month, day) = civil_from_days(days);
-            assert_eq!(days_from_civil(year, month, day), days);
-        }
-        assert_eq!(days_from_civil(2020, 13, 1), days_from_civil(2021, 1, 1));
     }
 
     #[test]

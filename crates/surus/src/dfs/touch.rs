@@ -4,9 +4,9 @@ use super::error::{Result, ShellError};
 use super::format::CommandFormat;
 use super::fs::PathData;
 use super::shell::{Command, Shell, process};
-use super::show::days_from_civil;
 use crate::local_time::{local_time, now_ms};
 use surus_client::CreateOptions;
+use surus_types::date::days_from_civil;
 
 const TOUCHZ: CommandFormat = CommandFormat::new(1, usize::MAX, &[]);
 const TOUCH: CommandFormat = CommandFormat::new(1, usize::MAX, &["a", "m", "c"]).valued(&["t"]);

@@ -1,10 +1,10 @@
 //! The trash: a removed path moves to the caller's `.Trash/Current`. Source: `TrashPolicyDefault.java`, Hadoop 3.5.0.
 
 use super::error::{Result, ShellError};
-use super::show::days_from_civil;
 use super::uri::parent;
 use crate::local_time::{LocalTime, local_time, now_ms};
 use surus_client::DfsClient;
+use surus_types::date::days_from_civil;
 use surus_types::{ExceptionClass, FsPermission};
 
 const TRASH: &str = ".Trash";

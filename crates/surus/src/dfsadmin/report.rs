@@ -211,7 +211,7 @@ fn share(part: u64, whole: u64, without: f64) -> String {
 pub fn java_date(ms: u64) -> String {
     let ms = ms.cast_signed();
     let LocalTime { year, month, day, hour, minute, second, .. } = local_time(ms);
-    let days = crate::dfs::days_from_civil(year.into(), month.into(), day.into());
+    let days = surus_types::date::days_from_civil(year.into(), month.into(), day.into());
     let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][days.rem_euclid(7) as usize];
     let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let month = names.get(month as usize - 1).copied().unwrap_or("?");

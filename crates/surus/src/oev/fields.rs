@@ -4,7 +4,7 @@
 
 use surus_namespace::EditOp;
 use surus_namespace::edit_op::*;
-use surus_types::{Block, BlockId, FsPermission, GenerationStamp, PermissionStatus, RpcIds, StorageType};
+use surus_types::{Block, BlockId, FsPermission, GenerationStamp, PermissionStatus, RpcIds, STORAGE_TYPES};
 
 /// One direction: to XML or from it.
 pub trait Fields {
@@ -470,16 +470,6 @@ fn attributes(op: &mut EditOp, f: &mut dyn Fields) -> Done {
     }
     Ok(())
 }
-
-/// Java's ordinals. Source: `StorageType.java`, Hadoop 3.5.0.
-const STORAGE_TYPES: [StorageType; 6] = [
-    StorageType::RamDisk,
-    StorageType::Ssd,
-    StorageType::Disk,
-    StorageType::Archive,
-    StorageType::Provided,
-    StorageType::Nvdimm,
-];
 
 /// Operations that belong to no inode.
 fn services(op: &mut EditOp, f: &mut dyn Fields) -> Done {

@@ -17,6 +17,7 @@ use surus_proto::hadoop::hdfs::{
     BlockProto, CacheDirectiveInfoProto, CachePoolInfoProto, ErasureCodingPolicyProto, ErasureCodingPolicyState,
     StorageTypeProto,
 };
+use surus_types::date::{Utc, days_from_civil};
 
 /// Writes the document.
 pub fn write(image: &ImageFile, output: &mut Output) -> Result<(), Problem> {
@@ -521,28 +522,8 @@ impl Xml<'_> {
 
 /// `2026-12-07T10:51:52.430`, UTC.
 pub fn iso_date(ms: i64) -> String {
-    let (days, rest) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
-    let (year, month, day) = civil(days);
-    let second = rest / 1000;
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}",
-        second / 3600,
-        second / 60 % 60,
-        second % 60,
-        rest % 1000
-    )
-}
-
-/// Year, month and day of a day since 1970, with years that begin in March so that the leap day comes last.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12 + 1;
-    (era * 400 + year_of_era + i64::from(month < 3), month, day)
+    let Utc { year, month, day, hour, minute, second, millisecond, .. } = Utc::at(ms);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}")
 }
 
 /// Milliseconds since 1970 of a date in the form of `iso_date`.
@@ -553,10 +534,7 @@ pub fn parse_iso_date(text: &str) -> Option<i64> {
     let (&[year, month, day], &[hour, minute, second]) = (&*numbers(date, '-')?, &*numbers(clock, ':')?) else {
         return None;
     };
-    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + (153 * month + 2) / 5 + day - 1;
-    let days = era * 146_097 + day_of_era - 719_468;
+    let days = days_from_civil(year, month, day);
     Some(days * 86_400_000 + (hour * 3600 + minute * 60 + second) * 1000 + ms.parse::<i64>().ok()?)
 }
 
