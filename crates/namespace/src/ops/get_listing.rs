@@ -85,21 +85,11 @@ impl Namespace {
         start_after: &[u8],
         need_location: bool,
         limit: u32,
-        mut visit: impl FnMut(ListingEntry<'_>) -> bool,
+        visit: impl FnMut(ListingEntry<'_>) -> bool,
     ) -> u32 {
         let mut children = directory.children(start_after);
-        let mut locations = 0u64;
-        for _ in 0..limit {
-            let Some(child) = children.next() else { break };
-            let inode = self.tree.inode(child);
-            let go_on = visit(ListingEntry { status: inode.status(inode.name()), inode: Some(inode) });
-            if need_location && inode.is_file() {
-                locations += inode.blocks().len() as u64 * u64::from(inode.replication().max(1));
-            }
-            if !go_on || locations >= u64::from(limit) {
-                break;
-            }
-        }
+        let named = children.by_ref().map(|child| self.tree.inode(child)).map(|inode| (inode.name(), inode));
+        list_page(named, need_location, limit, visit);
         children.remaining()
     }
 
@@ -137,21 +127,11 @@ impl Namespace {
         start_after: &[u8],
         need_location: bool,
         limit: u32,
-        mut visit: impl FnMut(ListingEntry<'_>) -> bool,
+        visit: impl FnMut(ListingEntry<'_>) -> bool,
     ) -> ListingEnd {
         let mut children = self.tree.children_at(directory.handle(), directory.snapshot(), start_after);
-        let mut locations = 0u64;
-        for _ in 0..limit {
-            let Some((name, child)) = children.next() else { break };
-            let inode = self.tree.inode_at(child, directory.snapshot());
-            let go_on = visit(ListingEntry { status: inode.status(name), inode: Some(inode) });
-            if need_location && inode.is_file() {
-                locations += inode.blocks().len() as u64 * u64::from(inode.replication().max(1));
-            }
-            if !go_on || locations >= u64::from(limit) {
-                break;
-            }
-        }
+        let named = children.by_ref().map(|(name, child)| (name, self.tree.inode_at(child, directory.snapshot())));
+        list_page(named, need_location, limit, visit);
         ListingEnd { remaining: children.remaining() }
     }
 
@@ -177,4 +157,23 @@ impl Namespace {
 /// Whether `name` comes after the cookie: what a caller that merges listings needs.
 pub fn is_after(name: &[u8], start_after: &[u8]) -> bool {
     compare_names(name, start_after) == Ordering::Greater
+}
+
+/// Lends one page of children with their names: `limit` of them, or fewer where the visitor or their locations end it.
+fn list_page<'a>(
+    children: impl Iterator<Item = (&'a [u8], InodeView<'a>)>,
+    need_location: bool,
+    limit: u32,
+    mut visit: impl FnMut(ListingEntry<'_>) -> bool,
+) {
+    let mut locations = 0u64;
+    for (name, inode) in children.take(limit as usize) {
+        let go_on = visit(ListingEntry { status: inode.status(name), inode: Some(inode) });
+        if need_location && inode.is_file() {
+            locations += inode.blocks().len() as u64 * u64::from(inode.replication().max(1));
+        }
+        if !go_on || locations >= u64::from(limit) {
+            break;
+        }
+    }
 }
