@@ -26,6 +26,26 @@ pub fn format(
     now_ms: i64,
     lock_content: &str,
 ) -> Result<(), JournalError> {
+    let image = FirstImage { image, txid: TxId(0), options: ImageOptions::default() };
+    make(disk, dirs, info, &image, now_ms, lock_content)
+}
+
+/// The image that a new name directory begins with.
+struct FirstImage<'a> {
+    image: &'a FrozenImage,
+    txid: TxId,
+    options: ImageOptions,
+}
+
+/// VERSION comes last: it makes a directory a name directory.
+fn make(
+    disk: &dyn Disk,
+    dirs: &[PathBuf],
+    info: &StorageInfo,
+    first: &FirstImage<'_>,
+    now_ms: i64,
+    lock_content: &str,
+) -> Result<(), JournalError> {
     for dir in dirs {
         check_empty(disk, dir)?;
     }
@@ -33,8 +53,8 @@ pub fn format(
         let made = disk.create_dir_all_durably(&dir.join(CURRENT), SyncPoint("journal.format_dir"));
         made.map_err(JournalError::io("making a name directory"))?;
         let _lock = lock(disk, dir, lock_content)?;
-        save_image(disk, dir, SavedAs::Image, image, TxId(0), info, ImageOptions::default())?;
-        write_seen_txid(disk, dir, TxId(0))?;
+        save_image(disk, dir, SavedAs::Image, first.image, first.txid, info, first.options)?;
+        write_seen_txid(disk, dir, first.txid)?;
         write_version(disk, dir, info, now_ms)?;
     }
     Ok(())
@@ -54,18 +74,8 @@ pub fn import(
     now_ms: i64,
     lock_content: &str,
 ) -> Result<(), JournalError> {
-    for dir in dirs {
-        check_empty(disk, dir)?;
-    }
-    for dir in dirs {
-        let made = disk.create_dir_all_durably(&dir.join(CURRENT), SyncPoint("journal.import_dir"));
-        made.map_err(JournalError::io("making a name directory"))?;
-        let _lock = lock(disk, dir, lock_content)?;
-        save_image(disk, dir, SavedAs::Image, image, txid, &from.info, from.image_options)?;
-        write_seen_txid(disk, dir, txid)?;
-        write_version(disk, dir, &from.info, now_ms)?;
-    }
-    Ok(())
+    let first = FirstImage { image, txid, options: from.image_options };
+    make(disk, dirs, &from.info, &first, now_ms, lock_content)
 }
 
 /// Removes what a name directory holds, for a format that the operator has confirmed.
