@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: the whole check, in the order in which a failure is cheapest to find.
 
 use crate::conformance::{self, CLIENTS, OWN, SUITES};
-use crate::shell::{cargo, need, output};
+use crate::shell::{OPTIMISED, cargo, need, output};
 use crate::{mutate, tidy};
 use anyhow::Result;
 use std::process::Command;
@@ -31,6 +31,7 @@ pub fn run(full: bool) -> Result<()> {
     let mut tests = cargo(&["test", "--workspace"]);
     if full {
         tests.env("SURUS_CRASH_CLONES", "10000").env("SURUS_KILL_ROUNDS", "500").env("PROPTEST_CASES", "5000");
+        tests.env(OPTIMISED.0, OPTIMISED.1);
     }
     run_step("unit, property and crash tests", &mut tests)?;
     if full {

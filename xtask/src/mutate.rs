@@ -1,7 +1,7 @@
 //! `cargo xtask mutate-syncs`: turns each named sync call off in turn; a crash test must fail, or the call has its reason in
 //! `xtask/unmutated.tsv` (name, tab, reason).
 
-use crate::shell::{cargo, output, root};
+use crate::shell::{OPTIMISED, cargo, output, root};
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -64,7 +64,8 @@ fn test_binaries(folder: &str) -> Result<Vec<PathBuf>> {
     let manifest = root().join(folder).join("Cargo.toml");
     let mut build =
         cargo(&["test", "--tests", "--features", FEATURE, "--no-run", "--message-format", "json", "--manifest-path"]);
-    let text = output(build.arg(manifest).stderr(Stdio::inherit()))?;
+    build.arg(manifest).env(OPTIMISED.0, OPTIMISED.1).stderr(Stdio::inherit());
+    let text = output(&mut build)?;
     let paths = text.split("\"executable\":\"").skip(1).filter_map(|rest| rest.split('"').next());
     Ok(paths.map(PathBuf::from).collect())
 }

@@ -5,9 +5,8 @@ use crate::golden;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use surus_disk::{CrashMode, Disk, MemDisk, OpenMode, SyncPoint};
-use surus_journal::{JournalError, LAYOUT_VERSION, Storage, rollback};
+use surus_journal::{FileName, JournalError, LAYOUT_VERSION, Storage, rollback};
 use surus_types::TxId;
 
 const NOW: i64 = 2_000_000_000_000;
@@ -45,26 +44,40 @@ fn sync_everything(disk: &MemDisk) {
     }
 }
 
-/// Disks as crashes leave them during `act`: power cuts with and without luck, and a killed process.
-fn crash_clones(disk: &MemDisk, act: fn(&MemDisk)) -> Vec<MemDisk> {
-    let clones = Arc::new(Mutex::new(Vec::new()));
-    let (taken, count) = (Arc::clone(&clones), AtomicU64::new(0));
-    disk.observe(Some(Box::new(move |disk| {
-        let seed = count.fetch_add(1, Ordering::Relaxed);
-        let clone = match seed % 3 {
-            0 => disk.crash_clone(CrashMode::Nothing, seed),
-            1 => disk.crash_clone(CrashMode::Random, seed),
-            _ => disk.kill_clone(),
-        };
-        taken.lock().push(clone);
-    })));
-    act(disk);
-    disk.observe(None);
-    std::mem::take(&mut clones.lock())
+/// Power cuts at each place: one that drops everything unsynced, and so many that drop some of it.
+const CUTS_A_PLACE: u64 = 5;
+
+/// Disks as crashes leave them during `act`, power cuts and a killed process; the last ones fall after its end.
+struct Crashes {
+    disks: Vec<MemDisk>,
+    during: usize,
 }
 
+fn crash_clones(disk: &MemDisk, act: fn(&MemDisk)) -> Crashes {
+    let clones = Arc::new(Mutex::new(Vec::new()));
+    let taken = Arc::clone(&clones);
+    let crash = move |disk: &MemDisk| {
+        let mut taken = taken.lock();
+        taken.push(disk.kill_clone());
+        taken.push(disk.crash_clone(CrashMode::Nothing, 0));
+        for _ in 1..CUTS_A_PLACE {
+            let seed = taken.len() as u64;
+            taken.push(disk.crash_clone(CrashMode::Random, seed));
+        }
+    };
+    disk.observe(Some(Box::new(crash.clone())));
+    act(disk);
+    disk.observe(None);
+    let during = clones.lock().len();
+    crash(disk);
+    let disks = std::mem::take(&mut *clones.lock());
+    Crashes { disks, during }
+}
+
+/// Opens those of the two directories that there are.
 fn open_two(disk: &MemDisk) -> Result<Storage, JournalError> {
-    Storage::open(Arc::new(disk.clone()), &two_dirs(), "1@test", Default::default())
+    let dirs: Vec<PathBuf> = two_dirs().into_iter().filter(|dir| disk.exists(dir).unwrap()).collect();
+    Storage::open(Arc::new(disk.clone()), &dirs, "1@test", Default::default())
 }
 
 fn upgrade(disk: &MemDisk) -> Result<Storage, JournalError> {
@@ -120,12 +133,16 @@ fn a_crash_between_any_two_steps() {
         prepare(&disk);
         sync_everything(&disk);
         let clones = crash_clones(&disk, act);
-        assert!(clones.len() > 5, "{what}: {}", clones.len());
-        for (at, clone) in clones.into_iter().enumerate() {
+        let during = clones.during;
+        assert!(during > 5, "{what}: {during}");
+        for (at, clone) in clones.disks.into_iter().enumerate() {
             let again = clone.kill_clone();
             let (layout, txid, dump) = state(&clone);
             assert!([-66, LAYOUT_VERSION].contains(&layout), "{what} {at}");
             assert_eq!((txid, &dump), (before.1, &before.2), "{what}, crash {at}");
+            let is_done = (layout != -66) == (what != "rollback")
+                && open_two(&clone).unwrap().has_previous().unwrap() == (what == "upgrade");
+            assert!(is_done || at < during, "{what} had ended: it is durable, crash {at}");
             // The operator tries again.
             match what {
                 "upgrade" => {
@@ -150,12 +167,31 @@ fn a_crash_between_any_two_steps() {
     }
 }
 
+/// Removes the images and edits before a rolling upgrade, as retention does in time: without its image nothing is left.
+fn leave_only_the_rollback_image(disk: &MemDisk, dirs: &[PathBuf], began: TxId) {
+    for dir in dirs {
+        for entry in disk.list(&dir.join("current")).unwrap() {
+            let name = FileName::parse(&entry.name);
+            if matches!(name, Some(FileName::Image(txid) | FileName::ImageMd5(txid) | FileName::Finalized { last: txid, .. }) if txid <= began)
+            {
+                disk.remove_file(&dir.join("current").join(&entry.name)).unwrap();
+            }
+        }
+    }
+}
+
 /// Prepare, changes, rollback with a crash anywhere; and finalize.
 #[test]
-fn a_rolling_upgrade_goes_back() {
+fn a_crash_while_a_rolling_upgrade_goes_back() {
+    roll_back_with_crashes(&two_dirs());
+    // What the second directory does not make good.
+    roll_back_with_crashes(&two_dirs()[..1]);
+}
+
+fn roll_back_with_crashes(dirs: &[PathBuf]) {
     let disk = MemDisk::new();
-    format_dirs(&disk, &two_dirs());
-    let mut fs = Running::start(Arc::new(disk.clone()), &two_dirs()).unwrap();
+    format_dirs(&disk, dirs);
+    let mut fs = Running::start(Arc::new(disk.clone()), dirs).unwrap();
     fs.mkdir("/before");
     let roll = fs.log.roll();
     fs.log.wait_durable(roll.started).unwrap();
@@ -172,6 +208,7 @@ fn a_rolling_upgrade_goes_back() {
     assert_eq!(fs.storage.rollback_image().unwrap(), Some(roll.ended));
     drop(fs);
     assert_ne!(before, with_mkdir);
+    leave_only_the_rollback_image(&disk, dirs, roll.ended);
     sync_everything(&disk);
 
     let finalized = disk.kill_clone();
@@ -189,10 +226,11 @@ fn a_rolling_upgrade_goes_back() {
     };
     let clones = crash_clones(&disk, act);
     assert_eq!(state(&disk).2, with_mkdir);
-    for (at, clone) in clones.into_iter().enumerate() {
+    for (at, clone) in clones.disks.into_iter().enumerate() {
         // The operator tries again, until there is nothing left to do.
         match open_two(&clone).unwrap().roll_back_rolling_upgrade() {
-            Ok(_) | Err(JournalError::NoRollbackImage) => {}
+            Ok(_) => assert!(at < clones.during, "it had ended: it is durable, crash {at}"),
+            Err(JournalError::NoRollbackImage) => {}
             Err(error) => panic!("crash {at}: {error}"),
         }
         assert_eq!(state(&clone).2, with_mkdir, "crash {at}");
