@@ -124,9 +124,7 @@ impl Namespace {
                 format!("Invalid path name Invalid file name: {src}"),
             ));
         }
-        if !src.starts_with('/') {
-            return Err(HdfsError::new(ExceptionClass::Assertion, format!("Absolute path required, but got '{src}'")));
-        }
+        check_absolute(src)?;
         let is_raw = is_reserved_raw(src);
         let path = self.resolve_reserved(src)?;
         if is_raw && !op.is_read() && self.config.permissions_enabled {
@@ -140,6 +138,17 @@ impl Namespace {
             ));
         }
         Ok(walk.resolved(path, is_raw))
+    }
+
+    /// As [`Namespace::resolve`], but names below `/.reserved` mean nothing special: some calls do not look at them.
+    ///
+    /// # Errors
+    /// An ancestor that is a file, no EXECUTE on an ancestor.
+    pub fn resolve_literally<'a>(&self, env: &Env<'_>, src: &'a str, op: DirOp) -> Result<Resolved<'a>, HdfsError> {
+        check_absolute(src)?;
+        let path = normalize(src);
+        let walk = self.walk(env, &path, op)?;
+        Ok(walk.resolved(path, false))
     }
 
     /// Resolves without the permission to walk: for calls of the NameNode itself.
@@ -320,6 +329,13 @@ impl Namespace {
         }
         Ok(path)
     }
+}
+
+fn check_absolute(src: &str) -> Result<(), HdfsError> {
+    if src.starts_with('/') {
+        return Ok(());
+    }
+    Err(HdfsError::new(ExceptionClass::Assertion, format!("Absolute path required, but got '{src}'")))
 }
 
 /// Refuses paths that are empty, too long or too deep, before anything else looks at them.

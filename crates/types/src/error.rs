@@ -81,6 +81,7 @@ exceptions! {
     Runtime "java.lang.RuntimeException" 500,
     IllegalState "java.lang.IllegalStateException" 500,
     ArrayIndexOutOfBounds "java.lang.ArrayIndexOutOfBoundsException" 500,
+    StringIndexOutOfBounds "java.lang.StringIndexOutOfBoundsException" 500,
     NumberFormat "java.lang.NumberFormatException" 400,
     Security "java.lang.SecurityException" 403,
     UnknownCryptoProtocolVersion "org.apache.hadoop.hdfs.UnknownCryptoProtocolVersionException" 403,

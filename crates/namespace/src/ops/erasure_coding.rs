@@ -26,7 +26,7 @@ impl Operation for SetErasureCodingPolicy<'_> {
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<()>, Refusal> {
         namespace.check_safe_mode(env, format_args!("Cannot set erasure coding policy on {}", self.src))?;
-        let name = self.policy.filter(|name| !name.is_empty()).unwrap_or(&namespace.config.ec_default_policy);
+        let name = self.policy.unwrap_or(&namespace.config.ec_default_policy);
         let policy = namespace.tree.ec_policies().enabled_by_name(name)?;
         let name = policy.map_or(ErasureCodingPolicy::REPLICATION, |policy| policy.name.as_str());
         let path = namespace.resolve_for(env, self.src, DirOp::WriteLink, "setErasureCodingPolicy")?;

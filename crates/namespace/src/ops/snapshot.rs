@@ -55,6 +55,18 @@ fn snapshot_error(text: impl Into<String>) -> HdfsError {
     HdfsError::new(ExceptionClass::Snapshot, text)
 }
 
+/// Hadoop makes the path of the snapshot first, for its audit log: with an empty directory it looks for its last character.
+/// Source: `Snapshot.getSnapshotPath`, Hadoop 3.5.0.
+///
+/// # Errors
+/// `StringIndexOutOfBoundsException`.
+pub(super) fn check_can_name(root: &str) -> Result<(), HdfsError> {
+    if root.is_empty() {
+        return Err(HdfsError::new(ExceptionClass::StringIndexOutOfBounds, "index -1, length 0"));
+    }
+    Ok(())
+}
+
 impl Operation for AllowSnapshot<'_> {
     type Reply = ();
 
@@ -123,6 +135,7 @@ impl Operation for RenameSnapshot<'_> {
     type Reply = ();
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<()>, Refusal> {
+        check_can_name(self.root)?;
         namespace.check_safe_mode(env, format_args!("Cannot rename snapshot for {}", self.root))?;
         let path = namespace.owned_root(env, self.root, "renameSnapshot")?;
         if self.new_name.contains('/') {
@@ -134,11 +147,11 @@ impl Operation for RenameSnapshot<'_> {
         let (old_name, new_name) = (self.old_name, self.new_name);
         let has = |name: &str| namespace.tree.inode(root).snapshot_named(name.as_bytes()).is_some();
         if !has(old_name) {
-            let text = format!("The snapshot {old_name} does not exist for directory {}", path.path);
+            let text = format!("The snapshot {old_name} does not exist for directory {}", self.root);
             return Err(snapshot_error(text).into());
         }
         if old_name != new_name && has(new_name) {
-            let text = format!("The snapshot {new_name} already exists for directory {}", path.path);
+            let text = format!("The snapshot {new_name} already exists for directory {}", self.root);
             return Err(snapshot_error(text).into());
         }
         let op = EditOp::RenameSnapshot {
@@ -156,6 +169,7 @@ impl Operation for DeleteSnapshot<'_> {
     type Reply = ();
 
     fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<()>, Refusal> {
+        check_can_name(self.root)?;
         namespace.check_safe_mode(env, format_args!("Cannot delete snapshot for {}", self.root))?;
         let path = namespace.owned_root(env, self.root, "deleteSnapshot")?;
         let root = namespace.snapshottable_root(&path)?;

@@ -5,7 +5,7 @@
 use crate::Namespace;
 use crate::permission::Wanted;
 use crate::plan::Env;
-use crate::resolve::DirOp;
+use crate::resolve::{DirOp, Resolved};
 use crate::tree::{CURRENT, ChildrenDiff, InodeHandle, Reference, SnapshotId, compare_names};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -252,6 +252,9 @@ impl Namespace {
 
     /// `None`: both names mean the same.
     fn comparison(&self, env: &Env<'_>, request: &SnapshotDiff<'_>) -> Result<Option<Comparison>, HdfsError> {
+        if !(request.from.is_empty() && request.to.is_empty()) {
+            super::snapshot::check_can_name(request.root)?;
+        }
         let path = self.resolve(env, request.root, DirOp::Read)?;
         for name in [request.from, request.to] {
             let past =
@@ -262,10 +265,7 @@ impl Namespace {
         }
         let error = |text: String| HdfsError::new(ExceptionClass::Snapshot, text);
         let root = if self.config.snapshots.diffs_of_descendants {
-            let above = path.last.and_then(|last| self.snapshottable_above(last));
-            above.ok_or_else(|| {
-                error(format!("The path {} is neither snapshottable nor under a snapshot root!", path.path))
-            })?
+            self.diff_root(&path)?
         } else {
             self.snapshottable_root(&path)?
         };
@@ -286,6 +286,21 @@ impl Namespace {
         }
         let (earlier, later) = (from.min(to), from.max(to));
         Ok(Some(Comparison { root, scope, earlier, later, is_from_earlier: from < to }))
+    }
+
+    /// The snapshottable directory that the path, or the directory of what is no directory, is or lies in.
+    /// Source: `SnapshotManager.getSnapshottableAncestorDir`, Hadoop 3.5.0.
+    fn diff_root(&self, path: &Resolved<'_>) -> Result<InodeHandle, HdfsError> {
+        let directory = path.last.filter(|&last| self.tree.inode(last).is_directory()).or_else(|| path.parent());
+        let no_parent = || HdfsError::file_not_found(format!("Directory does not exist: {}", path.parent_path()));
+        let directory = directory.ok_or_else(no_parent)?;
+        if self.tree.inode(directory).is_snapshottable() {
+            return Ok(directory);
+        }
+        self.snapshottable_above(directory).ok_or_else(|| {
+            let text = format!("The path {} is neither snapshottable nor under a snapshot root!", path.path);
+            HdfsError::new(ExceptionClass::Snapshot, text)
+        })
     }
 
     /// Every changed inode of the earlier state, depth first, directories before what is in them; stops at false.

@@ -65,7 +65,7 @@ impl Namespace {
         root: &str,
         mut visit: impl FnMut(SnapshotStatus<'_>),
     ) -> Result<(), HdfsError> {
-        let path = self.resolve(env, root, DirOp::Read)?;
+        let path = self.resolve_literally(env, root, DirOp::Read)?;
         self.check_path_access(env, &path, FsAction::READ)?;
         let root = self.snapshottable_root(&path)?;
         let snapshots = self.tree.inode(root).snapshottable().map_or(&[][..], |s| &s.snapshots);

@@ -144,7 +144,8 @@ fn entry(entry: DiffListingEntry) -> SnapshotDiffReportListingEntryProto {
         fullpath: entry.path,
         dir_id: entry.directory.0,
         is_reference: entry.is_reference,
-        target_path: entry.target,
+        // Hadoop sends an empty one for none.
+        target_path: Some(entry.target.unwrap_or_default()),
         file_id: Some(entry.inode.0),
     }
 }
