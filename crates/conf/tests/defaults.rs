@@ -10,6 +10,7 @@ const NOT_LISTED: &[(&str, &str)] = &[
     ("dfs.image.parallel.target.sections", "12"),
     ("dfs.namenode.snapshot.skip.capture.accesstime-only-change", "false"),
     ("dfs.image.parallel.inode.threshold", "1000000"),
+    ("hadoop.security.keystore.java-keystore-provider.password-file", ""),
     // Ours.
     ("surus.namenode.layout.version", "-67"),
 ];

@@ -14,7 +14,11 @@ const EDGES: &[(&str, &[&str])] = &[
     ("surus-disk", &[]),
     ("surus-journal", &["surus-types", "surus-proto", "surus-namespace", "surus-disk"]),
     ("surus-net", &["surus-types", "surus-proto", "surus-wire", "surus-conf"]),
-    ("surus-client", &["surus-types", "surus-proto", "surus-wire", "surus-net", "surus-disk", "surus-conf"]),
+    ("surus-keys", &["surus-types", "surus-conf", "surus-net"]),
+    (
+        "surus-client",
+        &["surus-types", "surus-proto", "surus-wire", "surus-net", "surus-disk", "surus-conf", "surus-keys"],
+    ),
     ("surus-webhdfs", &["surus-types"]),
     (
         "surus-namenode",
@@ -27,6 +31,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "surus-disk",
             "surus-journal",
             "surus-net",
+            "surus-keys",
             "surus-webhdfs",
         ],
     ),

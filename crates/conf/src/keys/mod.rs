@@ -66,7 +66,6 @@ const OTHER_OLD_NAMES: &[(&str, &str)] = &[
     ("fs.checkpoint.dir", "dfs.namenode.checkpoint.dir"),
     ("fs.checkpoint.edits.dir", "dfs.namenode.checkpoint.edits.dir"),
     ("session.id", "dfs.metrics.session-id"),
-    ("dfs.encryption.key.provider.uri", "hadoop.security.key.provider.path"),
     ("topology.script.file.name", "net.topology.script.file.name"),
     ("topology.node.switch.mapping.impl", "net.topology.node.switch.mapping.impl"),
     ("dfs.df.interval", "fs.df.interval"),

@@ -33,6 +33,10 @@ keys! {
         HADOOP_SECURITY_AUTHENTICATION: OneOf = "hadoop.security.authentication", "simple", choices ["simple", "kerberos"];
         /// Service ACLs.
         HADOOP_SECURITY_AUTHORIZATION: Bool = "hadoop.security.authorization", "false";
+        /// Where the keys of encryption zones are: `jceks://file/PATH` or `kms://http@HOST:PORT/kms`; empty: no encryption zones.
+        HADOOP_SECURITY_KEY_PROVIDER_PATH: Text = "hadoop.security.key.provider.path", "", old ["dfs.encryption.key.provider.uri"];
+        /// File with the password of `jceks` key stores, unless HADOOP_KEYSTORE_PASSWORD is set; empty: Hadoop's default password.
+        HADOOP_SECURITY_KEYSTORE_JAVA_KEYSTORE_PROVIDER_PASSWORD_FILE: Text = "hadoop.security.keystore.java-keystore-provider.password-file", "";
     }
     "Addresses and ports" {
         /// Client RPC; falls back to fs.defaultFS (port 8020); suffix .NS.NN in HA.
@@ -175,6 +179,8 @@ keys! {
         DFS_NAMENODE_ACCESSTIME_PRECISION: Milliseconds = "dfs.namenode.accesstime.precision", "3600000", old ["dfs.access.time.precision"];
         /// Entries per getListing.
         DFS_LS_LIMIT: Int = "dfs.ls.limit", "1000", range 1..=i32::MAX;
+        /// Zones in one answer of listEncryptionZones.
+        DFS_NAMENODE_LIST_ENCRYPTION_ZONES_NUM_RESPONSES: Int = "dfs.namenode.list.encryption.zones.num.responses", "100", range 1..=i32::MAX;
         /// 0 unlimited.
         DFS_NAMENODE_MAX_OBJECTS: Long = "dfs.namenode.max.objects", "0", range 0..=i64::MAX, old ["dfs.max.objects"];
         /// Lease monitor period.

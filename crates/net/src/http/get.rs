@@ -29,11 +29,23 @@ impl HttpAnswer {
 /// # Errors
 /// No connection, or an answer that is not HTTP's. `timeout` bounds the connect and each read.
 pub fn get(address: &str, path_and_query: &str, timeout: Duration) -> io::Result<HttpAnswer> {
+    send(address, &format!("GET {path_and_query}"), "", &[], timeout)
+}
+
+/// As [`get`], but a POST of a JSON body.
+///
+/// # Errors
+/// As [`get`].
+pub fn post_json(address: &str, path_and_query: &str, body: &[u8], timeout: Duration) -> io::Result<HttpAnswer> {
+    let headers = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+    send(address, &format!("POST {path_and_query}"), &headers, body, timeout)
+}
+
+fn send(address: &str, what: &str, headers: &str, body: &[u8], timeout: Duration) -> io::Result<HttpAnswer> {
     let mut stream = crate::stream::connect(address, timeout)?;
     stream.set_read_timeout(Some(timeout))?;
-    let request =
-        format!("GET {path_and_query} HTTP/1.0\r\nHost: {address}\r\nUser-Agent: surus\r\nAccept: */*\r\n\r\n");
-    stream.write_all(request.as_bytes())?;
+    let request = format!("{what} HTTP/1.0\r\nHost: {address}\r\nUser-Agent: surus\r\nAccept: */*\r\n{headers}\r\n");
+    stream.write_all(&[request.as_bytes(), body].concat())?;
     read_answer(stream)
 }
 

@@ -1,0 +1,143 @@
+//! Keys in a file that `hadoop key create` wrote (`jceks://file/PATH`), read only.
+//! Source: `JavaKeyStoreProvider.java`, Hadoop 3.5.0.
+
+use crate::key_store::{Entry, KeyStore};
+use crate::{EncryptedKey, KeyProvider, Metadata, cipher};
+use parking_lot::Mutex;
+use rand::RngCore;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use std::{env, fs, io};
+use surus_types::HdfsError;
+
+/// Source: `JavaKeyStoreProvider.KEYSTORE_PASSWORD_DEFAULT`.
+const PASSWORD_DEFAULT: &str = "none";
+const PASSWORD_VARIABLE: &str = "HADOOP_KEYSTORE_PASSWORD";
+
+/// The password of key stores: from the environment, else from `file` if it is not empty, else Hadoop's default.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn password(file: &str) -> Result<String, HdfsError> {
+    if let Ok(password) = env::var(PASSWORD_VARIABLE) {
+        return Ok(password);
+    }
+    if file.is_empty() {
+        return Ok(PASSWORD_DEFAULT.to_owned());
+    }
+    let text = fs::read_to_string(file.strip_prefix("file://").unwrap_or(file))
+        .map_err(|e| HdfsError::io(format!("Password file {file} could not be read: {e}")))?;
+    Ok(text.trim().to_owned())
+}
+
+/// When and how long: a file of another stamp is another file.
+type Stamp = Option<(SystemTime, u64)>;
+
+struct Loaded {
+    stamp: Stamp,
+    store: KeyStore,
+    unsealed: HashMap<String, Entry>,
+}
+
+/// Reads the file again when it has changed, so that keys made meanwhile are seen (Hadoop sees them after a restart).
+pub struct JavaKeyStoreProvider {
+    path: PathBuf,
+    password: String,
+    loaded: Mutex<Loaded>,
+}
+
+impl JavaKeyStoreProvider {
+    /// A file that does not exist holds no keys yet.
+    ///
+    /// # Errors
+    /// `IOException`: the file is no key store, or its password another.
+    pub fn open(path: &Path, password: &str) -> Result<Self, HdfsError> {
+        let loaded = load(path, password)?;
+        Ok(JavaKeyStoreProvider { path: path.to_owned(), password: password.to_owned(), loaded: Mutex::new(loaded) })
+    }
+
+    fn entry(&self, alias: &str) -> Result<Option<Entry>, HdfsError> {
+        let mut loaded = self.loaded.lock();
+        if stamp(&self.path) != loaded.stamp {
+            *loaded = load(&self.path, &self.password)?;
+        }
+        if let Some(entry) = loaded.unsealed.get(alias) {
+            return Ok(Some(entry.clone()));
+        }
+        let entry = loaded.store.entry(alias).map_err(|e| HdfsError::io(format!("{}: {e}", self.path.display())))?;
+        if let Some(entry) = &entry {
+            loaded.unsealed.insert(alias.to_owned(), entry.clone());
+        }
+        Ok(entry)
+    }
+
+    fn key(&self, version: &str) -> Result<Vec<u8>, HdfsError> {
+        match self.entry(version)? {
+            Some(Entry::Key(key)) => Ok(key),
+            _ => Err(HdfsError::io(format!("KeyVersion name '{version}' does not exist"))),
+        }
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+fn load(path: &Path, password: &str) -> Result<Loaded, HdfsError> {
+    let stamp = stamp(path);
+    let store = match fs::read(path) {
+        Ok(bytes) => {
+            KeyStore::parse(&bytes, password).map_err(|e| HdfsError::io(format!("{}: {e}", path.display())))?
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => KeyStore::empty(),
+        Err(e) => return Err(HdfsError::io(format!("{}: {e}", path.display()))),
+    };
+    Ok(Loaded { stamp, store, unsealed: HashMap::new() })
+}
+
+impl KeyProvider for JavaKeyStoreProvider {
+    fn metadata(&self, name: &str) -> Result<Option<Metadata>, HdfsError> {
+        let Some(Entry::Metadata(text)) = self.entry(name)? else { return Ok(None) };
+        let bad = || HdfsError::io(format!("{}: the metadata of key {name} is damaged", self.path.display()));
+        let json: serde_json::Value = serde_json::from_str(&text).map_err(|_| bad())?;
+        let number = |field: &str| json[field].as_u64().and_then(|n| u32::try_from(n).ok()).ok_or_else(bad);
+        Ok(Some(Metadata {
+            cipher: json["cipher"].as_str().ok_or_else(bad)?.to_owned(),
+            bit_length: number("bitLength")?,
+            versions: number("versions")?,
+        }))
+    }
+
+    fn current_version(&self, name: &str) -> Result<String, HdfsError> {
+        let metadata = self.metadata(name)?;
+        let missing = || HdfsError::io(format!("No KeyVersion exists for key '{name}' "));
+        let last = metadata.ok_or_else(missing)?.versions.checked_sub(1).ok_or_else(missing)?;
+        Ok(format!("{name}@{last}"))
+    }
+
+    fn generate_encrypted_key(&self, name: &str) -> Result<EncryptedKey, HdfsError> {
+        let version = self.current_version(name)?;
+        let zone_key = self.key(&version)?;
+        let (mut key, mut iv) = (vec![0; zone_key.len()], vec![0; cipher::IV_BYTES]);
+        rand::rng().fill_bytes(&mut key);
+        rand::rng().fill_bytes(&mut iv);
+        let material = cipher::wrap(&zone_key, &iv, &key)?;
+        Ok(EncryptedKey { key_name: name.to_owned(), key_version_name: version, iv, material })
+    }
+
+    fn decrypt_encrypted_key(&self, key: &EncryptedKey) -> Result<Vec<u8>, HdfsError> {
+        cipher::wrap(&self.key(&key.key_version_name)?, &key.iv, &key.material)
+    }
+
+    fn reencrypt_encrypted_key(&self, key: &EncryptedKey) -> Result<EncryptedKey, HdfsError> {
+        let version = self.current_version(&key.key_name)?;
+        if version == key.key_version_name {
+            return Ok(key.clone());
+        }
+        let plain = self.decrypt_encrypted_key(key)?;
+        let material = cipher::wrap(&self.key(&version)?, &key.iv, &plain)?;
+        Ok(EncryptedKey { key_version_name: version, material, ..key.clone() })
+    }
+}
