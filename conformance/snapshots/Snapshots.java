@@ -68,6 +68,20 @@ public class Snapshots {
     }
   }
 
+  /** Sets quotas that nothing exceeds, or tells what is used of them. */
+  static void quotas(boolean set, StringBuilder out) throws Exception {
+    for (String d : new String[] {"", "/r1", "/r2", "/p"}) {
+      Path p = new Path(base + d);
+      if (set) {
+        fs.setQuota(p, HdfsConstants.QUOTA_RESET, HdfsConstants.QUOTA_RESET);
+        fs.setQuota(p, 1000, 1000000);
+      }
+      if (out == null) continue;
+      QuotaUsage u = fs.getQuotaUsage(p);
+      out.append("quota ").append(p).append(' ').append(u.getFileAndDirectoryCount()).append(' ').append(u.getSpaceConsumed()).append('\n');
+    }
+  }
+
   public static void main(String[] args) throws Exception {
     Configuration conf = new Configuration();
     fs = (DistributedFileSystem) FileSystem.get(URI.create(args[0]), conf);
@@ -81,6 +95,7 @@ public class Snapshots {
         fs.allowSnapshot(new Path(base + "/r1"));
         fs.allowSnapshot(new Path(base + "/r2"));
       }
+      quotas(operations > 0, null);
       for (int i = 0; i < operations; i++) out.append(i).append(' ').append(step()).append('\n');
       list(new Path(base), out);
       SnapshottableDirectoryStatus[] roots = fs.getSnapshottableDirListing();
@@ -101,6 +116,10 @@ public class Snapshots {
           report(r, "", from, out);
         }
       }
+      quotas(false, out);
+      // What Hadoop counted up step by step it counts anew for a new quota.
+      quotas(true, null);
+      quotas(false, out);
       ContentSummary c = fs.getContentSummary(new Path(base));
       out.append("summary ").append(c.getFileCount()).append(' ').append(c.getDirectoryCount()).append(" snapshot ")
           .append(c.getSnapshotFileCount()).append(' ').append(c.getSnapshotDirectoryCount()).append('\n');

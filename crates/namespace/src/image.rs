@@ -365,6 +365,7 @@ impl ImageLoader {
         let default = self.namespace.config.ec_default_policy.clone();
         self.namespace.tree.ec_policies_mut().enable_default(&default);
         self.namespace.tree.sum_types();
+        self.namespace.tree.sum_held();
         Ok(self.namespace)
     }
 

@@ -15,6 +15,7 @@ use surus_namespace::ops::rename::{Rename, Rename2};
 use surus_namespace::ops::set_owner::SetOwner;
 use surus_namespace::ops::set_permission::SetPermission;
 use surus_namespace::ops::set_replication::SetReplication;
+use surus_namespace::ops::set_storage_policy::SetStoragePolicy;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot, DeleteSnapshot, DisallowSnapshot, RenameSnapshot};
 use surus_namespace::ops::truncate::Truncate;
@@ -38,6 +39,7 @@ enum Step {
     SetOwner { path: String, user: String },
     SetTimes { path: String, mtime: i64 },
     SetReplication { path: String, replication: u16 },
+    SetStoragePolicy { path: String, policy: String },
     SetAcl { path: String, user: String },
     SetXAttr { path: String, value: u8 },
     Allow(String),
@@ -77,6 +79,8 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(path, user)| Step::SetOwner { path, user: user.into() }),
         1 => (path(), 0i64..2000).prop_map(|(path, mtime)| Step::SetTimes { path, mtime }),
         1 => (path(), 1u16..4).prop_map(|(path, replication)| Step::SetReplication { path, replication }),
+        1 => (path(), prop::sample::select(vec!["HOT", "COLD", "ONE_SSD"]))
+            .prop_map(|(path, policy)| Step::SetStoragePolicy { path, policy: policy.into() }),
         1 => (path(), prop::sample::select(vec!["u", "v"]))
             .prop_map(|(path, user)| Step::SetAcl { path, user: user.into() }),
         1 => (path(), any::<u8>()).prop_map(|(path, value)| Step::SetXAttr { path, value }),
@@ -317,6 +321,9 @@ fn run(h: &mut Harness, step: &Step) -> bool {
         Step::SetReplication { path, replication } => {
             let _ = h.run(&SetReplication { src: path, replication: u32::from(*replication) });
         }
+        Step::SetStoragePolicy { path, policy } => {
+            let _ = h.run(&SetStoragePolicy { src: path, policy: Some(policy) });
+        }
         Step::SetAcl { path, user } => {
             if h.namespace.tree.lookup(path).is_some() {
                 let entry = |kind, name: Option<&str>, permission| AclEntry {
@@ -384,6 +391,8 @@ fn start() -> Harness {
     for src in ["/r1", "/r2", "/p"] {
         h.run(&Mkdirs { src, permission: FsPermission(0o755), unmasked: None, create_parent: true }).unwrap();
     }
+    // That there is a quota makes the tree keep what snapshots hold of each directory.
+    apply(&mut h, EditOp::SetQuota { src: "/r1".into(), namespace_quota: 1_000_000, storage_quota: -1 });
     h
 }
 
@@ -408,6 +417,7 @@ fn snapshots_show_what_was(steps: &[Step]) -> Result<(), TestCaseError> {
     for (i, step) in steps.iter().enumerate() {
         h.now_ms = 1000 + i as i64;
         twin.now_ms = h.now_ms;
+        h.namespace.tree.check_held().map_err(TestCaseError::fail)?;
         let before = h.namespace.tree.snapshot_counter();
         let logged = h.log.len();
         if run(&mut h, step) && !is_about_snapshots(step) {

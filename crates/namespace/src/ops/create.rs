@@ -77,7 +77,8 @@ impl Operation for Create<'_> {
         if path.last.is_none() {
             namespace.verify_new_names(&path)?;
         }
-        let freed = path.last.map_or_else(Usage::default, |last| namespace.usage(last));
+        let replaced = path.last.filter(|&last| !namespace.tree.is_in_latest_snapshot(last));
+        let freed = replaced.map_or_else(Usage::default, |last| namespace.usage(last));
         for names in 1..=path.missing.max(1) as i64 {
             namespace.verify_quota_after(path.ancestor, &freed, &Usage::names(names), None)?;
         }

@@ -193,8 +193,8 @@ impl Namespace {
         block: Block,
         state: BlockState,
     ) -> Result<BlockHandle, ApplyError> {
-        let inode = self.tree.inode(file);
-        let (owner, replication) = (inode.id(), inode.replication());
+        // As an image would have it after a restart: what a snapshot wants counts for all blocks of the file.
+        let (owner, replication) = (self.tree.inode(file).id(), self.tree.block_replication(file));
         let Some(handle) = self.blocks.insert(block, owner, replication, state) else {
             return Err(ApplyError::other(op, path, format!("{block} exists already")));
         };

@@ -27,7 +27,24 @@ impl Namespace {
         let path = self.resolve(env, src, DirOp::ReadLink)?;
         let handle = self.existing(&path, "File/Directory does not exist: ")?;
         self.check_permission(env, &path, Wanted { subtree: Some(FsAction::READ_EXECUTE), ..Wanted::default() })?;
-        Ok(self.totals(handle))
+        let inode = self.tree.inode(handle);
+        let has_quota = inode.is_directory() && (inode.quota().is_some() || handle == InodeHandle::ROOT);
+        if path.snapshot != CURRENT || !has_quota {
+            return Ok(self.totals(handle));
+        }
+        // What the quota is held against, what only snapshots hold included.
+        let (usage, counts, quota) = (self.usage(handle), inode.counts(), inode.quota_shown());
+        Ok(ContentSummary {
+            length: counts.length,
+            file_count: (usage.names as u64).saturating_sub(counts.directories),
+            directory_count: counts.directories,
+            quota: quota.names,
+            space_consumed: usage.space as u64,
+            space_quota: quota.space,
+            type_consumed: usage.types,
+            type_quotas: quota.types,
+            ..ContentSummary::default()
+        })
     }
 
     fn summary(&self, env: &Env<'_>, path: &Resolved<'_>, handle: InodeHandle) -> Result<ContentSummary, HdfsError> {

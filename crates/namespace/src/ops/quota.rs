@@ -54,13 +54,14 @@ fn is_violated(quota: i64, used: i64, added: i64) -> bool {
 }
 
 impl Namespace {
-    /// What a subtree takes, its top included.
+    /// What a subtree takes, its top and what only snapshots hold of it included.
     pub fn usage(&self, handle: InodeHandle) -> Usage {
         let counts = self.tree.counts(handle);
+        let held = self.tree.held(handle);
         Usage {
-            names: (counts.files + counts.directories) as i64,
-            space: counts.space as i64,
-            types: self.tree.type_spaces(handle),
+            names: (counts.files + counts.directories) as i64 + held.names,
+            space: (counts.space as i64).wrapping_add(held.space),
+            types: self.tree.type_spaces(handle).plus(&held.types),
         }
     }
 

@@ -215,7 +215,9 @@ impl Namespace {
             return Ok(());
         }
         let inherited = self.tree.inode(to).storage_policy();
-        let mut added = Usage { types: self.tree.type_spaces_under(handle, inherited), ..self.usage(handle) };
+        let held = self.tree.held(handle).types;
+        let mut added =
+            Usage { types: self.tree.type_spaces_under(handle, inherited).plus(&held), ..self.usage(handle) };
         if let Some(replaced) = dst.last {
             added = added.minus(&self.usage(replaced));
         }

@@ -34,7 +34,10 @@ impl Operation for SetReplication<'_> {
             let inode = namespace.tree.inode(last);
             let (policy, length) = (inode.storage_policy(), inode.charged_length() as i64);
             let of = |replication| Usage::bytes(length, replication, policy);
-            namespace.verify_quota(parent, &of(self.replication as u16).minus(&of(inode.replication())))?;
+            namespace.verify_quota(
+                parent,
+                &of(self.replication as u16).minus(&of(namespace.tree.block_replication(last))),
+            )?;
         }
         match path.last {
             Some(last) if has_replicas(last) => Ok(Plan::one(

@@ -494,6 +494,7 @@ pub fn apply_delete(
     namespace.tree.delete_snapshot(directory, snapshot, &mut garbage);
     namespace.tree.touch_snapshot_root(directory, mtime);
     namespace.collect_garbage(garbage, txid);
+    namespace.tree.sum_held();
     namespace.free_at_once();
     Ok(Applied { detached: namespace.has_detached() })
 }

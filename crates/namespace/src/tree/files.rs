@@ -39,6 +39,7 @@ impl Tree {
 
     /// Replaces a file's block list. [`Tree::set_file_size`] follows.
     pub fn set_blocks(&mut self, handle: InodeHandle, blocks: &[BlockHandle]) {
+        let held = self.held(handle);
         self.drop_block_list(handle);
         let form = match blocks {
             [] => BlockForm::None,
@@ -46,6 +47,7 @@ impl Tree {
             many => BlockForm::Many(self.tables.block_lists.insert(many)),
         };
         self.tables.inodes.get_mut(handle.0).set_block_form(form);
+        self.recharge_held(handle, &held);
     }
 
     /// Adds a block at the end. [`Tree::set_file_size`] follows.

@@ -6,6 +6,7 @@ mod children;
 mod features;
 mod files;
 mod handles;
+mod held;
 mod hints;
 mod id_index;
 mod inode;
@@ -18,6 +19,7 @@ mod tables;
 pub use children::{ChildIter, compare_names};
 pub use features::{Acl, AclEntryView, XAttrView, XAttrs};
 pub use handles::InodeHandle;
+pub use held::Held;
 pub use inode::{InodeKind, InodeView, UnderConstruction};
 pub use intern::FileLayout;
 pub use pages::copied_page_bytes;
@@ -38,6 +40,7 @@ use arena::Names;
 use children::{NO_NODE, NameOf};
 use core::fmt;
 use features::FeatureIndex;
+use held::HeldIndex;
 use hints::PathHints;
 use id_index::IdIndex;
 use inode::{InodeRecord, NO_PARENT};
@@ -99,6 +102,7 @@ pub struct Tree {
     feature_index: FeatureIndex,
     snapshot_index: SnapshotIndex,
     quotas: QuotaIndex,
+    held: HeldIndex,
     hints: PathHints,
     /// What was interned last: the next inode is usually alike.
     last_permission: Option<(PermissionStatus, u32)>,
@@ -123,6 +127,7 @@ impl Tree {
             feature_index: FeatureIndex::default(),
             snapshot_index: SnapshotIndex::default(),
             quotas: QuotaIndex::default(),
+            held: HeldIndex::default(),
             hints: PathHints::default(),
             last_permission: None,
             last_layout: None,
@@ -268,6 +273,7 @@ impl Tree {
         let Some(parent) = self.inode(handle).parent() else { return };
         let counts = self.counts(handle);
         self.leave_types(handle, parent);
+        self.leave_held(handle, parent);
         let row = self.tables.inodes.get(parent.0).payload.0;
         let mut directory = *self.tables.directories.get(row);
         let tables = &mut self.tables;
@@ -299,6 +305,7 @@ impl Tree {
         let record = *self.tables.inodes.get(handle.0);
         debug_assert!(record.parent == NO_PARENT && handle != InodeHandle::ROOT);
         self.drop_types(handle);
+        self.drop_held(handle);
         self.drop_features(handle);
         self.by_id.remove(record.id, &self.tables.inodes);
         self.tables.names.remove(record.name);
@@ -481,17 +488,22 @@ impl Tree {
         let counts = self.counts(handle);
         self.charge(parent, Counts::default(), counts);
         self.join_types(handle, parent);
+        self.join_held(handle, parent);
         Ok(())
     }
 
     /// What a file charges to the directories above it.
-    fn charges(&self, handle: InodeHandle) -> (Counts, TypeSpaces) {
-        (self.counts(handle), self.type_spaces(handle))
+    fn charges(&self, handle: InodeHandle) -> (Counts, TypeSpaces, Held) {
+        (self.counts(handle), self.type_spaces(handle), self.held(handle))
     }
 
-    fn recharge(&mut self, handle: InodeHandle, before: (Counts, TypeSpaces)) {
-        let (before, types_before) = before;
-        let (after, types_after) = self.charges(handle);
+    fn recharge(&mut self, handle: InodeHandle, before: (Counts, TypeSpaces, Held)) {
+        let (before, types_before, held_before) = before;
+        let (after, types_after, _) = self.charges(handle);
+        self.recharge_held(handle, &held_before);
+        if self.inode(handle).parent().is_none() {
+            self.recharge_deleted_counts(handle, &before, &after);
+        }
         if types_before != types_after
             && let Some(parent) = self.inode(handle).parent()
         {
@@ -507,8 +519,9 @@ impl Tree {
     /// Replaces `before` by `after` in the totals of `directory` and all above it. Sums of bytes wrap: block sizes come
     /// from clients.
     fn charge(&mut self, directory: InodeHandle, before: Counts, after: Counts) {
-        let mut at = directory.0;
+        let (mut at, mut top) = (directory.0, directory);
         while at != NO_PARENT {
+            top = InodeHandle(at);
             let record = self.tables.inodes.get(at);
             let (row, parent) = (record.payload.0, record.parent);
             let totals = self.tables.directories.get_mut(row);
@@ -518,6 +531,7 @@ impl Tree {
             totals.space = totals.space.wrapping_add(after.space).wrapping_sub(before.space);
             at = parent;
         }
+        self.recharge_deleted_counts(top, &before, &after);
     }
 }
 

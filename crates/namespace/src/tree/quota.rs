@@ -3,6 +3,7 @@
 use super::Tree;
 use super::features::NONE;
 use super::handles::InodeHandle;
+use super::held::Held;
 use super::inode::InodeView;
 use super::pages::Paged;
 use super::tables::Tables;
@@ -48,7 +49,7 @@ pub(super) type Quotas = Paged<Quota>;
 pub(super) struct QuotaIndex {
     free: Vec<u32>,
     /// Rows in use: directories with a quota (the root as it always was has none), and copies that snapshots keep.
-    count: u32,
+    pub(super) count: u32,
     types: HashMap<u32, TypeSpaces>,
     /// The inherited policy of subtrees that were cut off, by their tops.
     detached_policy: HashMap<u32, u8>,
@@ -123,6 +124,7 @@ impl Tree {
         if new == NONE {
             self.release_quota(old);
         }
+        self.refresh_held();
     }
 
     pub(super) fn store_quota(&mut self, quota: Quota) -> u32 {
@@ -243,8 +245,9 @@ impl Tree {
         if change.is_zero() {
             return;
         }
-        let mut at = Some(directory);
+        let (mut at, mut top) = (Some(directory), directory);
         while let Some(handle) = at {
+            top = handle;
             let sum = self.quotas.types.entry(handle.0).or_default();
             *sum = sum.plus(change);
             if sum.is_zero() {
@@ -252,6 +255,7 @@ impl Tree {
             }
             at = self.inode(handle).parent();
         }
+        self.recharge_deleted(top, &Held { types: *change, ..Held::default() });
     }
 
     /// Before a subtree leaves its parent.

@@ -247,6 +247,37 @@ impl Tables {
         self.snapshots.pages.iter().flat_map(|page| page.iter()).flatten().count()
     }
 
+    /// The entries of all deleted lists of a directory.
+    pub(in crate::tree) fn deleted_entries(&self, directory: InodeHandle) -> impl Iterator<Item = &Deleted> {
+        let diffs = self.snapshot_state(directory).map_or(&[][..], |state| &state.diffs);
+        diffs.iter().filter_map(Diff::directory).flat_map(|diff| &diff.deleted)
+    }
+
+    /// The directory that an inode without a parent was deleted from, if a snapshot holds it there. Where it was renamed
+    /// from is another thing.
+    pub(in crate::tree) fn deleted_from(&self, inode: InodeHandle) -> Option<InodeHandle> {
+        let name = self.inode(inode).name();
+        let holders = &self.snapshot_state(inode)?.holders;
+        let deleted_it = |holder: &&InodeHandle| {
+            let diffs = self.snapshot_state(**holder).map_or(&[][..], |state| &state.diffs);
+            diffs.iter().filter_map(Diff::directory).any(|diff| {
+                let found = diff.deleted.binary_search_by(|entry| super::compare_names(&entry.name, name));
+                found.is_ok_and(|i| {
+                    let entry = &diff.deleted[i];
+                    entry.inode == inode && !matches!(entry.reference, Reference::WithName(_))
+                })
+            })
+        };
+        holders.iter().find(deleted_it).copied()
+    }
+
+    /// The lists of blocks that a file had in snapshots, each with the length in bytes.
+    pub(in crate::tree) fn past_blocks(&self, file: InodeHandle) -> impl Iterator<Item = (u64, &[BlockHandle])> {
+        let diffs = self.snapshot_state(file).map_or(&[][..], |state| &state.diffs);
+        let lists = diffs.iter().filter_map(Diff::file);
+        lists.filter_map(|diff| Some((diff.length, diff.blocks.as_deref()?)))
+    }
+
     /// The number the next snapshot gets.
     pub fn snapshot_counter(&self) -> SnapshotId {
         self.snapshots.general.counter
@@ -301,6 +332,11 @@ impl Tree {
         }
     }
 
+    /// Every inode with a diff, as often as it has one.
+    pub(in crate::tree) fn changed_inodes(&self) -> impl Iterator<Item = InodeHandle> + '_ {
+        self.snapshot_index.by_snapshot.values().flatten().copied()
+    }
+
     fn general_mut(&mut self) -> &mut General {
         Arc::make_mut(&mut self.tables.snapshots.general)
     }
@@ -335,6 +371,7 @@ impl Tree {
         let general = self.general_mut();
         general.live.insert(id, root);
         general.counter = id + 1;
+        self.refresh_held();
         id
     }
 

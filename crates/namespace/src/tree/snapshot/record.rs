@@ -129,11 +129,13 @@ impl Tree {
             diff.created.remove(at);
             return false;
         }
-        let entry = Deleted { inode: child, reference: reference(snapshot, old), name: name.into() };
+        let reference = reference(snapshot, old);
+        let entry = Deleted { inode: child, reference, name: name.into() };
         if let Err(at) = diff.deleted.binary_search_by(|d| compare_names(&d.name, &entry.name)) {
             diff.deleted.insert(at, entry);
         }
         self.state_mut(child).holders.push(directory);
+        self.hold_entry(directory, child, reference);
         true
     }
 

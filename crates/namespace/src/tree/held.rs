@@ -1,0 +1,266 @@
+//! What snapshots alone hold, as quotas charge it: to every directory from which something was deleted or moved away, and
+//! to all above. Kept for directories that hold any, as long as there are both quotas and snapshots.
+//! Source: `DirectoryWithSnapshotFeature.computeQuotaUsage4CurrentDirectory`, `INodeFile.storagespaceConsumed`,
+//! Hadoop 3.5.0.
+
+use super::snapshot::{Deleted, Reference};
+use super::tables::Counts;
+use super::{CURRENT, InodeHandle, SnapshotId, Tree};
+use crate::blocks::BlockHandle;
+use crate::storage_policy::{self, UNSPECIFIED};
+use alloc::collections::{BTreeMap, BTreeSet};
+use hashbrown::HashMap;
+use surus_types::TypeSpaces;
+
+/// Names and bytes that a quota is charged beside what lies below its directory now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Held {
+    pub names: i64,
+    /// Bytes times replication.
+    pub space: i64,
+    pub types: TypeSpaces,
+}
+
+impl Held {
+    fn of(counts: &Counts, types: TypeSpaces) -> Self {
+        Held { names: (counts.files + counts.directories) as i64, space: counts.space as i64, types }
+    }
+
+    #[must_use]
+    pub(super) fn plus(self, other: &Held) -> Held {
+        Held {
+            names: self.names.wrapping_add(other.names),
+            space: self.space.wrapping_add(other.space),
+            types: self.types.plus(&other.types),
+        }
+    }
+
+    #[must_use]
+    pub(super) fn minus(self, other: &Held) -> Held {
+        Held {
+            names: self.names.wrapping_sub(other.names),
+            space: self.space.wrapping_sub(other.space),
+            types: self.types.minus(&other.types),
+        }
+    }
+
+    fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// `None`: nobody asks.
+#[derive(Default)]
+pub(super) struct HeldIndex(Option<HashMap<u32, Held>>);
+
+impl Tree {
+    /// What snapshots hold below a directory, or of the past of a file, beside what is there now.
+    pub fn held(&self, handle: InodeHandle) -> Held {
+        match &self.held.0 {
+            None => Held::default(),
+            Some(held) if self.inode(handle).is_directory() => held.get(&handle.0).copied().unwrap_or_default(),
+            Some(_) => self.held_of_file(handle),
+        }
+    }
+
+    fn keeps_held(&self) -> bool {
+        self.held.0.is_some()
+    }
+
+    /// Blocks that only snapshots have of a file, and replicas that only snapshots want. How long a block is that the file
+    /// has no more follows from the length it had then.
+    fn held_of_file(&self, file: InodeHandle) -> Held {
+        if !self.keeps_held() || !self.inode(file).is_file() {
+            return Held::default();
+        }
+        let current = self.inode(file);
+        let mut past: BTreeMap<BlockHandle, u64> = BTreeMap::new();
+        let block_size = current.preferred_block_size().max(1);
+        for (length, blocks) in self.tables.past_blocks(file) {
+            for (i, &block) in blocks.iter().enumerate() {
+                let bytes = length.saturating_sub(block_size.saturating_mul(i as u64)).min(block_size);
+                let known = past.entry(block).or_default();
+                *known = bytes.max(*known);
+            }
+        }
+        for block in current.blocks() {
+            past.remove(block);
+        }
+        let (replication, now) = (self.block_replication(file), current.replication());
+        let bytes: u64 = past.values().sum();
+        if bytes == 0 && replication == now {
+            return Held::default();
+        }
+        let policy = current.storage_policy();
+        let all = current.charged_length().wrapping_add(bytes);
+        let space = all.wrapping_mul(u64::from(replication)).wrapping_sub(current.space_consumed());
+        let types = storage_policy::spaces(policy, all, replication);
+        Held { names: 0, space: space as i64, types: types.minus(&current.file_types(policy)) }
+    }
+
+    /// What a subtree takes on each storage type, now or in a snapshot, where `inherited` counts for what names no policy.
+    fn walk_types(&self, top: InodeHandle, snapshot: SnapshotId, inherited: u8) -> TypeSpaces {
+        let mut sum = TypeSpaces::default();
+        if self.num_policies == 0 {
+            return sum;
+        }
+        let mut open = alloc::vec![(top, inherited)];
+        while let Some((handle, inherited)) = open.pop() {
+            let inode = self.inode_at(handle, snapshot);
+            let policy = match inode.local_storage_policy() {
+                UNSPECIFIED => inherited,
+                own => own,
+            };
+            if inode.is_directory() {
+                open.extend(self.children_at(handle, snapshot, b"").map(|(_, child)| (child, policy)));
+            } else {
+                sum = sum.plus(&inode.file_types(policy));
+            }
+        }
+        sum
+    }
+
+    /// What an entry of a directory's deleted list is charged, beside what is held below it.
+    fn entry_charge(&self, directory: InodeHandle, inode: InodeHandle, reference: Reference) -> Held {
+        let inherited = self.inode(directory).storage_policy();
+        match reference {
+            Reference::WithName(last) => {
+                Held::of(&self.counts_at(inode, last), self.walk_types(inode, last, inherited))
+            }
+            _ => Held::of(&self.counts(inode), self.walk_types(inode, CURRENT, inherited)),
+        }
+    }
+
+    /// Where what an inode holds is charged: its directory, or the one it was deleted from.
+    fn held_by(&self, inode: InodeHandle) -> Option<InodeHandle> {
+        self.inode(inode).parent().or_else(|| self.tables.deleted_from(inode))
+    }
+
+    fn charge_held(&mut self, directory: InodeHandle, change: &Held) {
+        let mut at = Some(directory).filter(|_| !change.is_zero());
+        while let Some(handle) = at {
+            let Some(held) = &mut self.held.0 else { return };
+            let sum = held.entry(handle.0).or_default();
+            *sum = sum.plus(change);
+            if sum.is_zero() {
+                held.remove(&handle.0);
+            }
+            at = self.held_by(handle);
+        }
+    }
+
+    /// After an entry came into a directory's deleted list, before the inode leaves the directory.
+    pub(super) fn hold_entry(&mut self, directory: InodeHandle, child: InodeHandle, reference: Reference) {
+        if !self.keeps_held() {
+            return;
+        }
+        let mut charge = self.entry_charge(directory, child, reference);
+        if !matches!(reference, Reference::WithName(_)) {
+            // What is held below goes on being charged here.
+            charge = charge.plus(&self.held(child));
+        }
+        self.charge_held(directory, &charge);
+    }
+
+    /// Before a subtree leaves its parent.
+    pub(super) fn leave_held(&mut self, handle: InodeHandle, parent: InodeHandle) {
+        if self.keeps_held() {
+            let held = self.held(handle);
+            self.charge_held(parent, &Held::default().minus(&held));
+        }
+    }
+
+    /// After a subtree came into a parent.
+    pub(super) fn join_held(&mut self, handle: InodeHandle, parent: InodeHandle) {
+        if self.keeps_held() {
+            let held = self.held(handle);
+            self.charge_held(parent, &held);
+        }
+    }
+
+    /// After what snapshots hold of a file changed from `before`.
+    pub(super) fn recharge_held(&mut self, file: InodeHandle, before: &Held) {
+        if self.keeps_held()
+            && let Some(directory) = self.held_by(file)
+        {
+            let change = self.held(file).minus(before);
+            self.charge_held(directory, &change);
+        }
+    }
+
+    /// After something deleted, with `top` above it all, took more or less: that is charged where it was deleted from.
+    pub(super) fn recharge_deleted(&mut self, top: InodeHandle, change: &Held) {
+        if self.keeps_held()
+            && top != InodeHandle::ROOT
+            && let Some(directory) = self.tables.deleted_from(top)
+        {
+            self.charge_held(directory, change);
+        }
+    }
+
+    pub(super) fn recharge_deleted_counts(&mut self, top: InodeHandle, before: &Counts, after: &Counts) {
+        let none = TypeSpaces::default();
+        self.recharge_deleted(top, &Held::of(after, none).minus(&Held::of(before, none)));
+    }
+
+    /// Before an inode is freed.
+    pub(super) fn drop_held(&mut self, handle: InodeHandle) {
+        if let Some(held) = &mut self.held.0 {
+            held.remove(&handle.0);
+        }
+    }
+
+    /// Begins to keep, or stops, as quotas and snapshots come and go.
+    pub(super) fn refresh_held(&mut self) {
+        let wanted = self.quotas.count > 0 && self.tables.has_snapshots();
+        if wanted != self.keeps_held() {
+            self.sum_held();
+        }
+    }
+
+    /// Sums up from nothing: what a loader ends with, and the deletion of a snapshot.
+    pub(crate) fn sum_held(&mut self) {
+        self.held.0 = None;
+        if self.quotas.count == 0 || !self.tables.has_snapshots() {
+            return;
+        }
+        self.held.0 = Some(HashMap::new());
+        let changed: BTreeSet<InodeHandle> = self.changed_inodes().collect();
+        for inode in changed {
+            if self.inode(inode).is_file() {
+                self.recharge_held(inode, &Held::default());
+            } else {
+                let entries: alloc::vec::Vec<_> = self
+                    .tables
+                    .deleted_entries(inode)
+                    .map(|Deleted { inode, reference, .. }| (*inode, *reference))
+                    .collect();
+                let mut sum = Held::default();
+                for (child, reference) in entries {
+                    sum = sum.plus(&self.entry_charge(inode, child, reference));
+                }
+                self.charge_held(inode, &sum);
+            }
+        }
+    }
+
+    /// Whether what was kept step by step is what a walk over all that changed finds. It ends with the latter.
+    pub fn check_held(&mut self) -> Result<(), alloc::string::String> {
+        let Some(kept) = self.held.0.take() else { return Ok(()) };
+        self.sum_held();
+        let walked = self.held.0.as_ref();
+        // What waits to be freed is of no interest.
+        let counts = |handle: &u32| self.is_attached(InodeHandle(*handle));
+        let differs =
+            |&(handle, held): &(&u32, &Held)| counts(handle) && walked.is_none_or(|w| w.get(handle) != Some(held));
+        if let Some((&handle, held)) = kept.iter().find(differs) {
+            let walked = walked.and_then(|w| w.get(&handle));
+            return Err(alloc::format!("{:?}: {held:?}, not {walked:?}", self.path_of(InodeHandle(handle))));
+        }
+        let len = |held: &HashMap<u32, Held>| held.keys().filter(|handle| counts(handle)).count();
+        match walked.map_or(0, len) == len(&kept) {
+            true => Ok(()),
+            false => Err("a directory that holds something was forgotten".into()),
+        }
+    }
+}
