@@ -97,7 +97,7 @@ impl KeyStore {
             }
             let alias = input.utf()?;
             input.take(8)?;
-            entries.insert(alias, sealed(&*read_object(&mut input)?)?);
+            entries.insert(alias.to_lowercase(), sealed(&*read_object(&mut input)?)?);
         }
         Ok(KeyStore { password: password.bytes().map(|byte| byte & 0x7f).collect(), entries })
     }
@@ -106,12 +106,12 @@ impl KeyStore {
         self.entries.keys().map(String::as_str)
     }
 
-    /// Unseals an entry; `None`: there is none.
+    /// Unseals an entry; `None`: there is none. Names are the same in any case.
     ///
     /// # Errors
     /// It holds something else than a key or Hadoop's words about one.
     pub fn entry(&self, alias: &str) -> Result<Option<Entry>, KeyStoreError> {
-        self.entries.get(alias).map(|sealed| unseal(sealed, &self.password)).transpose()
+        self.entries.get(&alias.to_lowercase()).map(|sealed| unseal(sealed, &self.password)).transpose()
     }
 }
 

@@ -25,6 +25,8 @@ fn what_is_known_of_a_key() {
     assert_eq!(keys.metadata("mykey"), Ok(Some(Metadata { cipher: cipher(), bit_length: 128, versions: 2 })));
     assert_eq!(keys.metadata("key256"), Ok(Some(Metadata { cipher: cipher(), bit_length: 256, versions: 1 })));
     assert_eq!(keys.metadata("nokey"), Ok(None));
+    // Java's key stores know no case.
+    assert_eq!(keys.current_version("myKey").as_deref(), Ok("myKey@1"));
     // A version is no key.
     assert_eq!(keys.metadata("mykey@0"), Ok(None));
     assert_eq!(keys.current_version("mykey").as_deref(), Ok("mykey@1"));

@@ -37,6 +37,10 @@ pub struct NameNodeConfig {
     pub autoroll_txns: u64,
     /// `hadoop.http.staticuser.user`: who a WebHDFS request without `user.name` is.
     pub static_user: String,
+    /// `hadoop.security.key.provider.path`, which clients are told.
+    pub key_provider_uri: String,
+    /// Encryption zones in one answer.
+    pub encryption_zones_listed: usize,
     pub trash: TrashTimes,
     /// `hadoop.security.authorization`: hadoop-policy.xml says who may use which protocol.
     pub authorization: bool,
@@ -203,6 +207,11 @@ impl NameNodeConfig {
                 ms(conf.get(keys::FS_TRASH_CHECKPOINT_INTERVAL)?) as i64,
             ),
             static_user: conf.get(keys::HADOOP_HTTP_STATICUSER_USER)?,
+            key_provider_uri: conf.get(keys::HADOOP_SECURITY_KEY_PROVIDER_PATH)?,
+            encryption_zones_listed: conf
+                .get(keys::DFS_NAMENODE_LIST_ENCRYPTION_ZONES_NUM_RESPONSES)?
+                .try_into()
+                .unwrap_or(usize::MAX),
             authorization: conf.get(keys::HADOOP_SECURITY_AUTHORIZATION)?,
             audit_debug: conf.get(keys::DFS_NAMENODE_AUDIT_LOG_DEBUG_CMDLIST)?,
             inotify_events_max: usize::try_from(conf.get(keys::DFS_NAMENODE_INOTIFY_MAX_EVENTS_PER_RPC)?).unwrap_or(1),

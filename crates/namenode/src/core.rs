@@ -22,6 +22,7 @@ use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use surus_conf::{Addr, Configuration};
+use surus_keys::KeyProvider;
 use surus_net::rpc::RpcCounters;
 use surus_types::{Caller, ExceptionClass, HdfsError, TxId};
 
@@ -52,6 +53,8 @@ pub struct Core {
     /// Who may be a DataNode here, and who is to leave.
     pub hosts: RwLock<HostLists>,
     pub service_acls: RwLock<ServiceAcls>,
+    /// Where the keys of encryption zones are; absent: there are none, and no zones are made.
+    pub keys: Option<Arc<dyn KeyProvider>>,
     pub clock: Clock,
     /// The NameNode itself as a caller.
     pub own_caller: Caller,

@@ -29,7 +29,8 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use surus_conf::{Addr, Configuration};
+use surus_conf::{Addr, Configuration, keys};
+use surus_keys::KeyProvider;
 use surus_namespace::Namespace;
 use surus_net::http::{HttpLimits, HttpServer};
 use surus_net::rpc::{RpcLimits, RpcServer, RpcService};
@@ -88,7 +89,11 @@ impl NameNode {
             loaded.needs_checkpoint && (loaded.edits_replayed == 0 || loaded.edits_replayed > START_CHECKPOINT_EDITS);
         let held = Arc::new(Held::new(loaded.last_txid, release));
         let journal = LocalJournal::start(storage, loaded.last_txid, Arc::clone(&held))?;
+        let keys = surus_keys::from_configuration(conf, &options.user).map_err(|error| {
+            StartError::Storage(format!("{}: {}", keys::HADOOP_SECURITY_KEY_PROVIDER_PATH.name(), error.message))
+        })?;
         let parts = Parts {
+            keys,
             last_txid: AtomicU64::new(journal.last_txid().0),
             checkpoint: Checkpoint { txid: loaded.image_txid, time_ms: clock.now_ms() },
             journal: Box::new(journal),
@@ -183,6 +188,7 @@ fn pair(address: &Addr) -> (&str, u16) {
 
 /// What `start` has made before the core can be put together.
 struct Parts {
+    keys: Option<Arc<dyn KeyProvider>>,
     config: NameNodeConfig,
     clock: Clock,
     host_name: String,
@@ -197,8 +203,20 @@ struct Parts {
 }
 
 fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runtime: &Runtime) -> Arc<Core> {
-    let Parts { config, clock, host_name, startup, id, namespace, journal, last_txid, checkpoint, held, retry_cache } =
-        parts;
+    let Parts {
+        keys,
+        config,
+        clock,
+        host_name,
+        startup,
+        id,
+        namespace,
+        journal,
+        last_txid,
+        checkpoint,
+        held,
+        retry_cache,
+    } = parts;
     let user = options.user.as_str();
     let handle = runtime.handle().clone();
     let spawner = handle.clone();
@@ -213,6 +231,7 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
     });
     let own_caller = callers.caller(user.into(), None, Arc::from([]), "127.0.0.1".into());
     Arc::new_cyclic(|me| Core {
+        keys,
         namespace: NamespaceLock::new(namespace),
         journal,
         last_txid,

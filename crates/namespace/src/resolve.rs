@@ -291,7 +291,7 @@ impl Namespace {
 
     /// The inode of the whole path, as the path shows it: in a snapshot, as it was then.
     pub fn shown(&self, path: &Resolved<'_>, handle: InodeHandle) -> InodeView<'_> {
-        self.tree.inode_at(handle, path.snapshot)
+        self.tree.inode_at(handle, path.snapshot).raw(path.is_raw)
     }
 
     /// Takes `/.reserved/.inodes/ID` and `/.reserved/raw` prefixes off, and slashes that say nothing.

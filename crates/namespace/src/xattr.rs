@@ -14,6 +14,8 @@ pub use surus_types::xattr::{NAMESPACES, RAW, SECURITY, SYSTEM, TRUSTED, USER, p
 pub const UNREADABLE_BY_SUPERUSER: &str = "hdfs.unreadable.by.superuser";
 /// `raw.` and this name: an encryption zone's root.
 pub const ENCRYPTION_ZONE: &str = "hdfs.crypto.encryption.zone";
+/// `raw.` and this name: a file's own key, encrypted by its zone's.
+pub const FILE_ENCRYPTION_INFO: &str = "hdfs.crypto.file.encryption.info";
 
 pub(crate) fn is_unreadable_mark(namespace: u8, name: &str) -> bool {
     namespace == SECURITY && name == UNREADABLE_BY_SUPERUSER

@@ -166,6 +166,7 @@ impl Cluster {
             block_size: BLOCK,
             ec_policy_name: "",
             storage_policy: "",
+            encryption: None,
         });
         if let Outcome::Done(reply) = &outcome {
             self.last_id = reply.inode_id;

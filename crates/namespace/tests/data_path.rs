@@ -239,6 +239,7 @@ fn overwrite_deletes_the_old_blocks_with_the_same_operation() {
         block_size: BLOCK,
         ec_policy_name: "",
         storage_policy: "",
+        encryption: None,
     };
     let from = c.log.len();
     c.run(&request).done();

@@ -158,6 +158,7 @@ fn create(
         block_size: number("blockSize", BLOCK),
         ec_policy_name: if words.contains(&"ecPolicy") { words[words.len() - 1] } else { "" },
         storage_policy: "",
+        encryption: None,
     })
 }
 

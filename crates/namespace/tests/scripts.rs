@@ -10,8 +10,9 @@ use surus_namespace::ops::cache::{
 };
 use surus_namespace::ops::change_acl::{AclChange, ChangeAcl};
 use surus_namespace::ops::concat::Concat;
-use surus_namespace::ops::create::{Create, flag};
+use surus_namespace::ops::create::{Create, NewFileKey, flag};
 use surus_namespace::ops::delete::Delete;
+use surus_namespace::ops::encryption_zone::{CreateEncryptionZone, ZoneEntry};
 use surus_namespace::ops::erasure_coding::{
     AddErasureCodingPolicies, ChangeErasureCodingPolicy, PolicyChange, SetErasureCodingPolicy, UnsetErasureCodingPolicy,
 };
@@ -30,7 +31,7 @@ use surus_namespace::tree::XAttrView;
 use surus_namespace::{Namespace, NamespaceConfig};
 use surus_types::acl::parse_acl_spec;
 use surus_types::xattr::{parse_xattr_name, prefixed};
-use surus_types::{ContentSummary, FsAction, FsPermission, HdfsError, STORAGE_TYPES, StorageType, XAttr};
+use surus_types::{ContentSummary, FsAction, FsPermission, HdfsError, InodeId, STORAGE_TYPES, StorageType, XAttr};
 
 fn octal(word: &str) -> u16 {
     u16::from_str_radix(word, 8).unwrap()
@@ -124,9 +125,12 @@ fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
                 block_size: if rest.contains(&"small") { 1 << 16 } else { 1 << 20 },
                 ec_policy_name: if ec_policy_name == "none" { "" } else { ec_policy_name },
                 storage_policy: "",
+                encryption: None,
             };
             return h.run(&request).map(|_| "ok".into());
         }
+        ["zone", src, info] => return h.run(&CreateEncryptionZone { src, info: info.as_bytes() }).map(done),
+        ["create-with-key", src, zone, info] => return create_with_key(h, src, zone, info),
         ["pool", verb, name, ref rest @ ..] => return pool(h, verb, name, rest),
         ["directive", verb, ref rest @ ..] => return directive(h, verb, rest),
         ["cache"] => return Ok(format!("{:?}", h.namespace.cache)),
@@ -262,9 +266,43 @@ fn read(h: &Harness, words: &[&str]) -> Result<String, HdfsError> {
             let request = GetBlockLocations { src, offset: 0, length: 1 };
             ns.check_block_locations(&env, &request).map(|_| "found".into())
         }
-        ["root-of", src] => ns.get_enclosing_root(&env, src).map(Into::into),
+        ["zones", after, limit] => {
+            let (zones, more) = ns.encryption_zones(InodeId(after.parse().unwrap()), limit.parse().unwrap());
+            let zones: Vec<String> = zones.iter().map(zone).collect();
+            Ok(format!("{} more: {more}", zones.join(" ")))
+        }
+        ["zone-of", src] => ns.encryption_zone_of(&env, src).map(|found| found.as_ref().map_or("none".into(), zone)),
+        ["encryption", src] => ns.get_file_info(&env, src, |status| {
+            let status = status.expect("it exists");
+            let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
+            let info = status.encryption.map_or("none".into(), |e| format!("{} in {}", text(e.file), text(e.zone)));
+            format!("flags {} info {info}", status.flags)
+        }),
+        ["root-of", src] => ns.get_enclosing_root(&env, src),
         ref other => panic!("{other:?}?"),
     }
+}
+
+fn zone(zone: &ZoneEntry) -> String {
+    format!("{} {} {}", zone.id, zone.path, zone.info.escape_ascii())
+}
+
+fn create_with_key(h: &mut Harness, src: &str, zone: &str, info: &str) -> Result<String, HdfsError> {
+    let zone = h.namespace.tree.inode(h.namespace.tree.lookup(zone).unwrap()).id();
+    let request = Create {
+        src,
+        permission: FsPermission(0o644),
+        unmasked: None,
+        client_name: "c",
+        flags: flag::CREATE | flag::OVERWRITE,
+        create_parent: true,
+        replication: 3,
+        block_size: 1 << 20,
+        ec_policy_name: "",
+        storage_policy: "",
+        encryption: Some(NewFileKey { zone, info: info.as_bytes() }),
+    };
+    h.run(&request).map(|_| "ok".into())
 }
 
 fn xattr(name: &str, value: Option<Vec<u8>>) -> XAttr {

@@ -27,6 +27,8 @@ pub use error::{ExceptionClass, HdfsError};
 pub use ids::{BlockId, GenerationStamp, InodeId, TxId};
 pub use path::HdfsPath;
 pub use permission::{FsAction, FsPermission, PermissionStatus};
-pub use status::{ContentSummary, FileStatus, FileType, FsStats, LocatedBlock, LocatedBlocks, Replica, SnapshotTotals};
+pub use status::{
+    ContentSummary, FileEncryption, FileStatus, FileType, FsStats, LocatedBlock, LocatedBlocks, Replica, SnapshotTotals,
+};
 pub use storage_types::{STORAGE_TYPES, TypeSpaces};
 pub use xattr::{XAttr, XAttrCodec};

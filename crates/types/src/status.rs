@@ -45,6 +45,17 @@ pub struct FileStatus<'a> {
     pub flags: u32,
     /// Of a file, or for what comes into a directory; `None`: replication.
     pub ec_policy: Option<&'a ErasureCodingPolicy>,
+    /// Of a file in an encryption zone.
+    pub encryption: Option<FileEncryption<'a>>,
+}
+
+/// How a file is encrypted, as two extended attributes hold it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileEncryption<'a> {
+    /// A `ZoneEncryptionInfoProto`.
+    pub zone: &'a [u8],
+    /// A `PerFileEncryptionInfoProto`.
+    pub file: &'a [u8],
 }
 
 /// A replica's place: which DataNode, which of its storages.
@@ -72,11 +83,13 @@ pub struct LocatedBlock<'a> {
 
 /// The answer to `getBlockLocations`, without its blocks, which are lent one by one.
 #[derive(Clone, Copy, Debug)]
-pub struct LocatedBlocks {
+pub struct LocatedBlocks<'a> {
     /// Length in bytes of the complete blocks and, where known, the last one.
     pub file_length: u64,
     pub under_construction: bool,
     pub last_block_complete: bool,
+    /// Of a file in an encryption zone.
+    pub encryption: Option<FileEncryption<'a>>,
 }
 
 /// What only snapshots hold below a path. Sizes in bytes.

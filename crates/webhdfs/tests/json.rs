@@ -31,6 +31,7 @@ fn status(name: &[u8]) -> FileStatus<'_> {
         storage_policy: 0,
         flags: 0,
         ec_policy: None,
+        encryption: None,
     }
 }
 
@@ -50,6 +51,7 @@ fn file_status() {
         permission: FsPermission(0),
         flags: 15,
         ec_policy: None,
+        encryption: None,
         ..status(b"a\"\\\n\x01\xff\xc3\xbc")
     };
     assert_eq!(
@@ -178,7 +180,7 @@ fn block_locations() {
         "{\"BlockLocations\":{\"BlockLocation\":[{\"topologyPaths\":[\"/default-rack/127.0.0.1:9866\"],\"corrupt\":false,\
          \"cachedHosts\":[],\"names\":[\"127.0.0.1:9866\"],\"offset\":0,\"hosts\":[\"h\"],\"length\":7,\"storageTypes\":[\"DISK\"]}]}}"
     );
-    let head = LocatedBlocks { file_length: 7, under_construction: false, last_block_complete: true };
+    let head = LocatedBlocks { file_length: 7, under_construction: false, last_block_complete: true, encryption: None };
     let text = show(|out| json::located_blocks(out, "BP-1", &head, &blocks));
     assert!(text.starts_with("{\"LocatedBlocks\":{\"fileLength\":7,\"isLastBlockComplete\":true,\"isUnderConstruction\":false,\"lastLocatedBlock\":{\"block\":{\"blockId\":1073741825,\"blockPoolId\":\"BP-1\""), "{text}");
     assert_eq!(text.matches('{').count(), text.matches('}').count());

@@ -90,6 +90,7 @@ fn listings() {
         storage_policy: 0,
         flags: 0,
         ec_policy: None,
+        encryption: None,
     };
     let mut out = Vec::new();
     measure("listing of 1000, an entry", 1000, || {
@@ -125,7 +126,12 @@ fn located_blocks() {
     let replicas = [replica; 3];
     let block = Block { id: BlockId(1_073_741_825), generation_stamp: GenerationStamp(1001), num_bytes: 128 << 20 };
     let located = LocatedBlock { block, offset: 0, corrupt: false, replicas: &replicas };
-    let header = LocatedBlocks { file_length: 640 << 20, under_construction: false, last_block_complete: true };
+    let header = LocatedBlocks {
+        file_length: 640 << 20,
+        under_construction: false,
+        last_block_complete: true,
+        encryption: None,
+    };
     let mut out = Vec::new();
     measure("getBlockLocations, 5 blocks of 3 replicas", 1, || {
         out.clear();

@@ -12,7 +12,8 @@ use alloc::vec::Vec;
 use prost::Message;
 use surus_types::{AdminState, Block};
 use surus_types::{
-    DatanodeId, DatanodeStats, ExtendedBlock, FileStatus, FileType, LocatedBlock, LocatedBlocks, Replica,
+    DatanodeId, DatanodeStats, ExtendedBlock, FileEncryption, FileStatus, FileType, LocatedBlock, LocatedBlocks,
+    Replica,
 };
 
 /// `blockToken` with its four required fields empty, as it is sent while security is off.
@@ -39,7 +40,7 @@ pub fn put_located_file_status(
     out: &mut Vec<u8>,
     field: u32,
     status: &FileStatus<'_>,
-    blocks: &LocatedBlocks,
+    blocks: &LocatedBlocks<'_>,
     pool_id: &str,
     locate: impl FnOnce(&mut LocatedBlocksEncoder<'_>),
 ) {
@@ -77,11 +78,20 @@ fn put_status_head(out: &mut Vec<u8>, status: &FileStatus<'_>) {
 fn put_status_tail(out: &mut Vec<u8>, status: &FileStatus<'_>) {
     put_uint(out, 13, status.inode_id.0);
     put_uint(out, 14, u64::from(status.children));
+    put_encryption(out, 15, status.encryption.as_ref());
     put_uint(out, 16, u64::from(status.storage_policy));
     if let Some(policy) = status.ec_policy {
         put_bytes(out, 17, &to_proto::ec_policy(policy).encode_to_vec());
     }
     put_uint(out, 18, u64::from(status.flags));
+}
+
+/// A `FileEncryptionInfoProto`, where the file has one.
+#[inline]
+fn put_encryption(out: &mut Vec<u8>, field: u32, encryption: Option<&FileEncryption<'_>>) {
+    if let Some(info) = encryption.and_then(to_proto::file_encryption_info) {
+        put_bytes(out, field, &info.encode_to_vec());
+    }
 }
 
 /// A `DirectoryListingProto` under way.
@@ -100,7 +110,7 @@ impl ListingEncoder<'_> {
     pub fn located_entry(
         &mut self,
         status: &FileStatus<'_>,
-        blocks: &LocatedBlocks,
+        blocks: &LocatedBlocks<'_>,
         pool_id: &str,
         locate: impl FnOnce(&mut LocatedBlocksEncoder<'_>),
     ) {
@@ -146,7 +156,7 @@ impl LocatedBlocksEncoder<'_> {
 pub fn put_located_blocks<R>(
     out: &mut Vec<u8>,
     field: u32,
-    blocks: &LocatedBlocks,
+    blocks: &LocatedBlocks<'_>,
     pool_id: &str,
     locate: impl FnOnce(&mut LocatedBlocksEncoder<'_>) -> R,
 ) -> R {
@@ -158,6 +168,7 @@ pub fn put_located_blocks<R>(
         put_uint(out, 3, u64::from(blocks.under_construction));
         out.extend_from_slice(&last);
         put_uint(out, 5, u64::from(blocks.last_block_complete));
+        put_encryption(out, 6, blocks.encryption.as_ref());
         result
     })
 }

@@ -33,6 +33,7 @@ fn status<'a>(numbers: &[u64; 6], name: &'a [u8], owner: &'a str, group: &'a str
         storage_policy: numbers[3] as u8,
         flags: numbers[2] as u32 & 15,
         ec_policy: None,
+        encryption: None,
     }
 }
 
@@ -110,7 +111,7 @@ proptest! {
             .enumerate()
             .map(|(i, n)| LocatedBlock { block: block(*n), offset: *n, corrupt: flags[2], replicas: &replicas[i..] })
             .collect();
-        let header = LocatedBlocks { file_length: length, under_construction: flags[0], last_block_complete: flags[1] };
+        let header = LocatedBlocks { file_length: length, under_construction: flags[0], last_block_complete: flags[1], encryption: None };
         let mut out = Vec::new();
         encode::put_located_blocks(&mut out, 1, &header, POOL, |encoder| {
             blocks.iter().for_each(|block| encoder.block(block));
@@ -182,6 +183,7 @@ fn golden_listing() {
         storage_policy: 0,
         flags: 0,
         ec_policy: None,
+        encryption: None,
     };
     let mut out = Vec::new();
     encode::put_directory_listing(&mut out, 1, |listing| {
@@ -215,7 +217,8 @@ fn golden_block_locations() {
     }];
     let block = surus_wire::from_proto::extended_block_inner(&expected.blocks[0].b);
     let located = LocatedBlock { block, offset: 0, corrupt: false, replicas: &replicas };
-    let header = LocatedBlocks { file_length: 1000, under_construction: false, last_block_complete: true };
+    let header =
+        LocatedBlocks { file_length: 1000, under_construction: false, last_block_complete: true, encryption: None };
     let mut out = Vec::new();
     encode::put_located_blocks(&mut out, 1, &header, &expected.blocks[0].b.pool_id.clone(), |encoder| {
         encoder.block(&located);

@@ -46,6 +46,9 @@ impl Operation for Concat<'_> {
         if namespace.tree.inode(target).is_under_construction() {
             return Err(illegal(format!("concat: target file {} is under construction", self.target)).into());
         }
+        if namespace.tree.inode(target).zone().is_some() {
+            return Err(illegal("concat can not be called for files in encryption zone.".into()).into());
+        }
         let mut handles: Vec<InodeHandle> = Vec::with_capacity(self.sources.len());
         let mut sources: Vec<Box<str>> = Vec::with_capacity(self.sources.len());
         for src in self.sources {

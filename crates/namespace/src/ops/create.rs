@@ -8,11 +8,12 @@ use super::recover_lease::RecoverLeaseOp;
 use crate::Namespace;
 use crate::acl::Inherited;
 use crate::apply::{Applied, ApplyError};
-use crate::edit_op::{AddClose, EditOp};
+use crate::edit_op::{AddClose, EditOp, XAttr};
 use crate::plan::{Env, Operation, Plan, Refusal};
 use crate::resolve::{DirOp, Resolved, check_path_length, is_reserved, is_reserved_inodes, is_reserved_raw};
 use crate::storage_policy;
 use crate::tree::{FileLayout, NewInode, UnderConstruction};
+use crate::xattr::{FILE_ENCRYPTION_INFO, RAW};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;
@@ -50,6 +51,16 @@ pub struct Create<'a> {
     pub ec_policy_name: &'a str,
     /// Empty: the directory's.
     pub storage_policy: &'a str,
+    /// Made beforehand, where the file seemed to come into an encryption zone.
+    pub encryption: Option<NewFileKey<'a>>,
+}
+
+/// A new file's key, encrypted by that of its zone.
+#[derive(Clone, Copy, Debug)]
+pub struct NewFileKey<'a> {
+    pub zone: InodeId,
+    /// A `PerFileEncryptionInfoProto`.
+    pub info: &'a [u8],
 }
 
 /// The new file; its status is read from the tree once the operations are applied.
@@ -67,6 +78,7 @@ impl Operation for Create<'_> {
         namespace.check_safe_mode(env, format_args!("Cannot create file{}", self.src))?;
         let path = namespace.resolve_for(env, self.src, DirOp::Create, "create")?;
         namespace.check_ancestor_access(env, &path, FsAction::WRITE)?;
+        let xattrs = self.encryption_xattrs(namespace, &path)?;
         let ec_policy = self.ec_policy(namespace, &path)?;
         // A file that is there is told of before what is wrong with the new one, unless it is to be replaced or is open.
         if path.last.is_some_and(|last| namespace.tree.inode(last).is_under_construction()) {
@@ -91,6 +103,7 @@ impl Operation for Create<'_> {
         };
         let mut add = self.add_op(namespace, env, &path, inode_id, ec_policy);
         add.storage_policy_id = storage_policy_id;
+        add.xattrs = xattrs;
         ops.push(EditOp::Add(Box::new(add)));
         Ok(Plan::new(ops, CreateReply { inode_id }))
     }
@@ -114,6 +127,20 @@ impl Create<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// Where the zone is another than the one that the key was made for, the call is to be made again.
+    /// Source: `FSDirEncryptionZoneOp.getFileEncryptionInfo`, Hadoop 3.5.0.
+    fn encryption_xattrs(&self, namespace: &Namespace, path: &Resolved<'_>) -> Result<Vec<XAttr>, HdfsError> {
+        let Some(zone) = namespace.zone_for_new(path) else { return Ok(Vec::new()) };
+        let Some(key) = self.encryption.filter(|key| key.zone == zone.id()) else {
+            return Err(HdfsError::new(
+                ExceptionClass::RetryStartFile,
+                "Preconditions for creating a file failed because of a transient error, retry create later.",
+            ));
+        };
+        let value = Some(key.info.to_vec());
+        Ok(alloc::vec![XAttr { namespace: RAW, name: FILE_ENCRYPTION_INFO.into(), value }])
     }
 
     fn check_sizes(

@@ -23,7 +23,7 @@ pub struct GetBlockLocations<'a> {
 /// What a visitor is lent, in this order: the header, the blocks of the range, the last block of the file if it has one.
 #[derive(Clone, Copy, Debug)]
 pub enum BlockLocationsPart<'a> {
-    Header(LocatedBlocks),
+    Header(LocatedBlocks<'a>),
     Block(LocatedBlock<'a>),
     LastBlock(LocatedBlock<'a>),
 }
@@ -81,12 +81,14 @@ impl Namespace {
     }
 
     /// What the answer says before its blocks.
-    pub fn block_locations_header(&self, inode: InodeView<'_>) -> LocatedBlocks {
+    pub fn block_locations_header<'a>(&self, inode: InodeView<'a>) -> LocatedBlocks<'a> {
+        let encryption = inode.encryption();
         if inode.snapshot() != CURRENT {
             return LocatedBlocks {
                 file_length: inode.length(),
                 under_construction: false,
                 last_block_complete: !inode.blocks().is_empty(),
+                encryption,
             };
         }
         let last = inode.blocks().last().map(|b| self.blocks.info(*b));
@@ -95,6 +97,7 @@ impl Namespace {
             file_length: inode.length() - open_bytes,
             under_construction: inode.is_under_construction(),
             last_block_complete: last.is_some_and(|i| i.state.is_complete()),
+            encryption,
         }
     }
 

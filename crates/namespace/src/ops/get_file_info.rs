@@ -97,5 +97,6 @@ pub(super) fn reserved_status<'a>(name: &'a [u8], mode: u16, group: &'a str) -> 
         storage_policy: 0,
         flags: 0,
         ec_policy: None,
+        encryption: None,
     }
 }

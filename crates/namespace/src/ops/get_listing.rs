@@ -88,7 +88,8 @@ impl Namespace {
         visit: impl FnMut(ListingEntry<'_>) -> bool,
     ) -> u32 {
         let mut children = directory.children(start_after);
-        let named = children.by_ref().map(|child| self.tree.inode(child)).map(|inode| (inode.name(), inode));
+        let child = |child| self.tree.inode(child).raw(directory.is_raw());
+        let named = children.by_ref().map(child).map(|inode| (inode.name(), inode));
         list_page(named, need_location, limit, visit);
         children.remaining()
     }
@@ -130,7 +131,8 @@ impl Namespace {
         visit: impl FnMut(ListingEntry<'_>) -> bool,
     ) -> ListingEnd {
         let mut children = self.tree.children_at(directory.handle(), directory.snapshot(), start_after);
-        let named = children.by_ref().map(|(name, child)| (name, self.tree.inode_at(child, directory.snapshot())));
+        let child = |child| self.tree.inode_at(child, directory.snapshot()).raw(directory.is_raw());
+        let named = children.by_ref().map(|(name, at)| (name, child(at)));
         list_page(named, need_location, limit, visit);
         ListingEnd { remaining: children.remaining() }
     }

@@ -11,6 +11,7 @@ pub mod concat;
 pub mod create;
 pub mod delegation_token;
 pub mod delete;
+pub mod encryption_zone;
 pub mod erasure_coding;
 mod file_state;
 pub mod fsync;

@@ -62,16 +62,6 @@ impl Namespace {
         HdfsError::new(ExceptionClass::UnsupportedOperation, "Symlinks not supported")
     }
 
-    /// The root of the encryption zone that holds `src`: without zones, `/`.
-    ///
-    /// # Errors
-    /// The caller may not read `src`.
-    pub fn get_enclosing_root(&self, env: &Env<'_>, src: &str) -> Result<&'static str, HdfsError> {
-        let path = self.resolve(env, src, DirOp::Read)?;
-        self.check_path_access(env, &path, FsAction::READ)?;
-        Ok("/")
-    }
-
     /// `renewLease`: the client is alive. Soft state, no operation.
     ///
     /// # Errors

@@ -52,6 +52,7 @@ impl Operation for Rename<'_> {
             return Ok(Plan::read(false));
         }
         namespace.check_rename_nesting(&src, &dst)?;
+        namespace.check_rename_zones(&src, &dst)?;
         namespace.verify_rename_limits(&src, &dst)?;
         let op = EditOp::RenameOld {
             src: src.path.into(),
@@ -98,6 +99,7 @@ impl Operation for Rename2<'_> {
         if dst.is_root() {
             return Err(HdfsError::io("rename destination cannot be the root").into());
         }
+        namespace.check_rename_zones(&src, &dst)?;
         self.check_overwrite(namespace, &src, &dst)?;
         if let Some(replaced) = dst.last {
             namespace.check_no_snapshots_below(replaced)?;

@@ -259,6 +259,7 @@ impl Tree {
             self.set_directory_policy(handle, policy);
             let has_ec = self.inode(handle).local_ec_policy().is_some();
             self.count_ec_policy(had_ec, has_ec);
+            self.index_zone(handle);
         }
     }
 

@@ -29,6 +29,7 @@ const FEATURE_ROW_MASK: u32 = !0 << FEATURE_ROW_SHIFT;
 /// Bits of `HdfsFileStatusProto.Flags`. A root is snapshottable from the start, though with room for no snapshot.
 const SNAPSHOT_ENABLED: u32 = 8;
 const HAS_ACL: u32 = 1;
+const ENCRYPTED: u32 = 2;
 const HAS_EC: u32 = 4;
 
 /// One row. `payload` is what the kind needs: a directory's row in the directory table; a file's only block, or the
@@ -157,6 +158,8 @@ pub struct InodeView<'a> {
     pub(super) handle: InodeHandle,
     /// [`CURRENT`], or the snapshot it is seen in: `record` is a copy then if it changed since.
     pub(super) snapshot: SnapshotId,
+    /// See [`InodeView::raw`].
+    pub(super) is_raw: bool,
 }
 
 impl<'a> InodeView<'a> {
@@ -285,7 +288,8 @@ impl<'a> InodeView<'a> {
 
     fn status_flags(self) -> u32 {
         let acl = if self.has_acl() { HAS_ACL } else { 0 };
-        acl | if self.is_snapshottable() { SNAPSHOT_ENABLED } else { 0 }
+        let encrypted = if self.zone().is_some() { ENCRYPTED } else { 0 };
+        acl | encrypted | if self.is_snapshottable() { SNAPSHOT_ENABLED } else { 0 }
     }
 
     /// What clients are told. `name` is left empty by answers about the path that was asked for.
@@ -313,6 +317,7 @@ impl<'a> InodeView<'a> {
             storage_policy: if self.record.kind() == Some(InodeKind::Symlink) { 0 } else { self.storage_policy() },
             flags: self.status_flags() | if ec_policy.is_some() { HAS_EC } else { 0 },
             ec_policy,
+            encryption: self.encryption(),
         }
     }
 }

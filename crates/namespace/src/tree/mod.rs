@@ -15,6 +15,7 @@ mod pages;
 mod quota;
 mod snapshot;
 mod tables;
+mod zones;
 
 pub use children::{ChildIter, compare_names};
 pub use features::{Acl, AclEntryView, XAttrView, XAttrs};
@@ -307,6 +308,7 @@ impl Tree {
         self.drop_types(handle);
         self.drop_held(handle);
         self.drop_features(handle);
+        self.forget_zone(InodeId(record.id));
         self.by_id.remove(record.id, &self.tables.inodes);
         self.tables.names.remove(record.name);
         match record.kind() {

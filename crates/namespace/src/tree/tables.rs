@@ -15,6 +15,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use surus_types::InodeId;
 
 /// Everything about the tree that an fsimage holds. Cloning it copies page pointers, not pages.
 #[derive(Clone, Default)]
@@ -33,6 +34,8 @@ pub struct Tables {
     /// Directories with an erasure coding policy of their own.
     pub(super) num_ec_policies: u32,
     pub(super) ec_policies: Arc<EcPolicies>,
+    /// Roots of encryption zones, those that only snapshots hold too.
+    pub(super) zones: Arc<BTreeMap<InodeId, InodeHandle>>,
     pub(super) symlinks: Arc<BTreeMap<InodeHandle, Box<[u8]>>>,
 }
 
@@ -78,7 +81,7 @@ impl Tables {
     /// The inode at `handle`.
     #[inline]
     pub fn inode(&self, handle: InodeHandle) -> InodeView<'_> {
-        InodeView { tables: self, record: self.inodes.get(handle.0), handle, snapshot: CURRENT }
+        InodeView { tables: self, record: self.inodes.get(handle.0), handle, snapshot: CURRENT, is_raw: false }
     }
 
     /// The child of `directory` called `name`; `None` too when `directory` is none.

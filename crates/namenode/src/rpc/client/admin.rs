@@ -37,7 +37,7 @@ pub(super) fn get_server_defaults(core: &Core, _: &Call<'_>, out: &mut Vec<u8>) 
         encrypt_data_transfer: Some(false),
         trash_interval: Some(defaults.trash_interval_minutes),
         checksum_type: Some(defaults.checksum_type),
-        key_provider_uri: Some(String::new()),
+        key_provider_uri: Some(core.config.key_provider_uri.clone()),
         policy_id: Some(u32::from(storage_policy::DEFAULT_ID)),
         snapshot_trash_root_enabled: Some(core.namespace.read().config.snapshots.trash_roots),
     };

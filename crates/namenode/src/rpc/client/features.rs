@@ -5,40 +5,12 @@ use crate::call::Call;
 use crate::core::Core;
 use crate::rpc::datanode::put;
 use crate::safe_mode::What;
-use surus_namespace::DirOp;
 use surus_proto::hadoop::hdfs::{
-    CreateEncryptionZoneRequestProto, GetDataEncryptionKeyResponseProto, GetEnclosingRootRequestProto,
-    GetEnclosingRootResponseProto, GetEzForPathRequestProto, GetEzForPathResponseProto,
-    ListEncryptionZonesRequestProto, ListEncryptionZonesResponseProto, ListReencryptionStatusRequestProto,
-    ListReencryptionStatusResponseProto, MsyncResponseProto, ReencryptActionProto, ReencryptEncryptionZoneRequestProto,
+    GetDataEncryptionKeyResponseProto, GetEnclosingRootRequestProto, GetEnclosingRootResponseProto,
+    ListReencryptionStatusRequestProto, ListReencryptionStatusResponseProto, MsyncResponseProto, ReencryptActionProto,
+    ReencryptEncryptionZoneRequestProto,
 };
-use surus_types::{ExceptionClass, FsAction, HdfsError};
-
-pub(super) fn get_ez_for_path(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: GetEzForPathRequestProto = call.decode()?;
-    let (env, namespace) = (core.env(call), core.namespace.read());
-    let path = namespace.resolve(&env, &request.src, DirOp::Read)?;
-    namespace.check_path_access(&env, &path, FsAction::READ)?;
-    put(out, &GetEzForPathResponseProto { zone: None });
-    Ok(())
-}
-
-pub(super) fn list_encryption_zones(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let _: ListEncryptionZonesRequestProto = call.decode()?;
-    call.check_superuser("listEncryptionZones")?;
-    put(out, &ListEncryptionZonesResponseProto { zones: Vec::new(), has_more: false });
-    Ok(())
-}
-
-/// Without a key provider there are no keys, and so no zones. Source: `FSNamesystem.createEncryptionZone`, Hadoop 3.5.0.
-pub(super) fn create_encryption_zone(_: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: CreateEncryptionZoneRequestProto = call.decode()?;
-    call.check_superuser("createEncryptionZone")?;
-    Err(HdfsError::io(format!(
-        "Can't create an encryption zone for {} since no key provider is available.",
-        request.src
-    )))
-}
+use surus_types::{ExceptionClass, HdfsError};
 
 pub(super) fn reencrypt_encryption_zone(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: ReencryptEncryptionZoneRequestProto = call.decode()?;
@@ -64,7 +36,7 @@ pub(super) fn get_data_encryption_key(_: &Core, _: &Call<'_>, out: &mut Vec<u8>)
 pub(super) fn get_enclosing_root(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetEnclosingRootRequestProto = call.decode()?;
     let root = core.namespace.read().get_enclosing_root(&core.env(call), request.filename())?;
-    put(out, &GetEnclosingRootResponseProto { enclosing_root_path: Some(root.to_owned()) });
+    put(out, &GetEnclosingRootResponseProto { enclosing_root_path: Some(root) });
     Ok(())
 }
 

@@ -2,13 +2,14 @@
 
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
+use crate::rpc::client::encryption::FileKey;
 use crate::rpc::datanode::put;
 use surus_namespace::ops::BlockLocation;
 use surus_namespace::ops::abandon_block::AbandonBlock;
 use surus_namespace::ops::add_block::AddBlock;
 use surus_namespace::ops::append::{Append, AppendReply};
 use surus_namespace::ops::complete::Complete;
-use surus_namespace::ops::create::{Create, flag};
+use surus_namespace::ops::create::{Create, NewFileKey, flag};
 use surus_namespace::ops::fsync::Fsync;
 use surus_namespace::ops::get_block_locations::{BlockLocationsPart, GetBlockLocations};
 use surus_namespace::ops::pipeline::{GetAdditionalDatanode, UpdateBlockForPipeline, UpdatePipeline};
@@ -53,6 +54,7 @@ fn put_status(namespace: &Namespace, field: u32, id: InodeId, out: &mut Vec<u8>)
 
 pub(super) fn create(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: CreateRequestProto = call.decode()?;
+    let key = FileKey::make(core, call, &request.src, &request.crypto_protocol_version)?;
     let operation = Create {
         src: &request.src,
         permission: from_proto::permission(&request.masked),
@@ -64,6 +66,7 @@ pub(super) fn create(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<
         block_size: request.block_size,
         ec_policy_name: request.ec_policy_name(),
         storage_policy: request.storage_policy(),
+        encryption: key.as_ref().map(|key| NewFileKey { zone: key.zone, info: &key.info }),
     };
     core.write_if(call, None, &operation, |namespace, reply| put_status(namespace, 1, reply.inode_id, out))
 }

@@ -5,6 +5,7 @@ mod admin;
 pub(crate) mod attributes;
 mod cache;
 pub(crate) mod ec;
+pub(crate) mod encryption;
 pub(crate) mod features;
 mod files;
 mod inotify;
@@ -43,7 +44,7 @@ pub static METHODS: &[Method] = &[
     method("complete", Write(files::complete)),
     method("concat", AtMostOnce(namespace::concat)),
     method("create", AtMostOnce(files::create)),
-    method("createEncryptionZone", Read(features::create_encryption_zone)),
+    method("createEncryptionZone", AtMostOnce(encryption::create_encryption_zone)),
     method("createSnapshot", AtMostOnce(snapshots::create_snapshot)),
     method("createSymlink", Read(namespace::create_symlink)),
     method("delete", AtMostOnce(namespace::delete)),
@@ -64,7 +65,7 @@ pub static METHODS: &[Method] = &[
     method("getDatanodeStorageReport", Read(admin::get_datanode_storage_report)),
     method("getDelegationToken", Read(tokens::get_delegation_token)),
     method("getECTopologyResultForPolicies", Read(ec::get_ec_topology_result)),
-    method("getEZForPath", Read(features::get_ez_for_path)),
+    method("getEZForPath", Read(encryption::get_ez_for_path)),
     method("getEditsFromTxid", Slow(inotify::get_edits_from_txid)),
     method("getEnclosingRoot", Read(features::get_enclosing_root)),
     method("getErasureCodingCodecs", Read(ec::get_erasure_coding_codecs)),
@@ -94,7 +95,7 @@ pub static METHODS: &[Method] = &[
     method("listCacheDirectives", Read(cache::list_cache_directives)),
     method("listCachePools", Read(cache::list_cache_pools)),
     method("listCorruptFileBlocks", Read(admin::list_corrupt_file_blocks)),
-    method("listEncryptionZones", Read(features::list_encryption_zones)),
+    method("listEncryptionZones", Read(encryption::list_encryption_zones)),
     method("listOpenFiles", Read(listings::list_open_files)),
     method("listReencryptionStatus", Read(features::list_reencryption_status)),
     method("listXAttrs", Read(attributes::list_xattrs)),
