@@ -7,6 +7,7 @@ use std::time::Duration;
 use surus_disk::{Disk, RealDisk};
 use surus_namespace::WaitFor;
 use surus_namespace::blocks::{Datanode, Observation, SafeMode};
+use surus_namespace::ops::lazy_persist::LazyPersistScrub;
 use surus_namespace::ops::lease_expiry::LeaseExpiry;
 use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
@@ -49,6 +50,8 @@ pub async fn run(core: Weak<Core>) {
     let mut leases = Watch::new(config.lease_recheck_ms);
     let mut safe_mode = Watch::new(SAFE_MODE_MS);
     let mut retry_cache = Watch::new(RETRY_CACHE_MS);
+    let mut lazy_persist = Watch::new(config.lazy_persist_scrub_ms);
+    let scrubs = config.lazy_persist_scrub_ms > 0;
     let mut resources = Watch::new(config.resource_check_ms);
     let mut checkpoint = Watch::new(config.checkpoint_check_ms);
     checkpoint.next_ms = first.clock.monotonic_ms() + config.checkpoint_check_ms;
@@ -75,6 +78,9 @@ pub async fn run(core: Weak<Core>) {
             && let Err(error) = core.change(&LeaseExpiry)
         {
             tracing::warn!("recovering expired leases: {error}");
+        }
+        if scrubs && lazy_persist.is_due(now_ms) {
+            core.scrub_lazy_persist();
         }
         if retry_cache.is_due(now_ms)
             && let Some(cache) = &core.retry_cache
@@ -131,6 +137,25 @@ impl Core {
             self.startup.left_safe_mode();
             tracing::info!("safe mode is OFF");
             self.wake(&[WaitFor::SafeMode]);
+        }
+    }
+
+    /// Deletes the files of LAZY_PERSIST that the memory of some DataNode took with it.
+    fn scrub_lazy_persist(&self) {
+        let mut next = Some(0);
+        while let Some(cursor) = next {
+            match self.change(&LazyPersistScrub { cursor }) {
+                Ok(scrubbed) => {
+                    for path in scrubbed.paths {
+                        tracing::warn!("removing lazyPersist file {path} with no replicas");
+                    }
+                    next = scrubbed.next;
+                }
+                Err(error) => {
+                    tracing::warn!("removing lazyPersist files without replicas: {error}");
+                    return;
+                }
+            }
         }
     }
 

@@ -8,6 +8,7 @@ mod data_path;
 mod data_path_errors;
 mod errors;
 mod harness;
+mod lazy_persist;
 mod model;
 mod model_attributes;
 mod quota;

@@ -241,6 +241,8 @@ keys! {
         DFS_NAMENODE_AVOID_WRITE_STALE_DATANODE: Bool = "dfs.namenode.avoid.write.stale.datanode", "false";
         /// Replication monitor.
         DFS_NAMENODE_REDUNDANCY_INTERVAL_SECONDS: Seconds = "dfs.namenode.redundancy.interval.seconds", "3", range 1..=i64::MAX, old ["dfs.replication.interval", "dfs.namenode.replication.interval"];
+        /// Deletes files of LAZY_PERSIST without replicas; 0: never.
+        DFS_NAMENODE_LAZY_PERSIST_FILE_SCRUB_INTERVAL_SEC: Seconds = "dfs.namenode.lazypersist.file.scrub.interval.sec", "300", range 0..=i64::MAX;
         /// Per DN.
         DFS_NAMENODE_REPLICATION_MAX_STREAMS: Int = "dfs.namenode.replication.max-streams", "2", range 1..=i32::MAX, old ["dfs.max-repl-streams"];
         /// Limit for highest priority work.

@@ -21,6 +21,7 @@ pub mod get_content_summary;
 pub mod get_file_info;
 pub mod get_listing;
 pub mod get_xattrs;
+pub mod lazy_persist;
 pub mod lease_expiry;
 mod meta_save;
 pub mod mkdirs;
