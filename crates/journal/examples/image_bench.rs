@@ -1,7 +1,7 @@
-//! Times images and replay at scale:
-//! `image_bench make DIR FILES EDITS` makes a name directory with FILES files of one block (random names, mean 40 bytes, a fifth
-//! of 64 or more, 100 in a directory) and EDITS edits behind its image; `image_bench load DIR` loads it; `image_bench save DIR`
-//! loads it and saves it again.
+//! Times images and replay at scale, and the memory of the tables:
+//! `image_bench make DIR FILES EDITS [empty]` makes a name directory with FILES files of one block (or of none) and EDITS edits
+//! behind its image: random names, mean 32.3 bytes, a fifth of 64 or more, 100 in a directory. `image_bench load DIR` loads it;
+//! `image_bench report DIR` lets three DataNodes report each block besides; `image_bench save DIR` loads it and saves it again.
 
 #[path = "../tests/common.rs"]
 #[allow(dead_code)]
@@ -11,9 +11,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use surus_disk::RealDisk;
-use surus_namespace::EditOp;
+use surus_journal::LoadObserver;
+use surus_namespace::blocks::{Heartbeat, Now, Observation, ReportedBlock};
 use surus_namespace::edit_op::AddClose;
-use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, RpcIds, TxId};
+use surus_namespace::{EditOp, Namespace};
+use surus_types::{
+    Block, BlockId, DatanodeId, FsPermission, GenerationStamp, InodeId, PermissionStatus, ReplicaState, RpcIds,
+    StorageReport, StorageType, TxId,
+};
+
+/// The allocator of the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const FILES_PER_DIRECTORY: u64 = 100;
 /// Edits go to the log in such batches.
@@ -23,13 +32,15 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let words: Vec<&str> = arguments.iter().skip(1).map(String::as_str).collect();
     match words.as_slice() {
-        ["make", dir, files, edits] => make(dir, files.parse().unwrap(), edits.parse().unwrap()),
+        ["make", dir, files, edits] => make(dir, files.parse().unwrap(), edits.parse().unwrap(), false),
+        ["make", dir, files, edits, "empty"] => make(dir, files.parse().unwrap(), edits.parse().unwrap(), true),
         ["load", dir] => drop(load(dir)),
+        ["report", dir] => report(load(dir).1.namespace),
         ["save", dir] => {
             let (storage, loaded) = load(dir);
             save(&storage, &loaded.namespace, loaded.last_txid);
         }
-        _ => panic!("usage: image_bench make DIR FILES EDITS | load DIR | save DIR"),
+        _ => panic!("usage: image_bench make DIR FILES EDITS [empty] | load DIR | report DIR | save DIR"),
     }
 }
 
@@ -37,40 +48,130 @@ fn dirs(dir: &str) -> [PathBuf; 1] {
     [PathBuf::from(dir)]
 }
 
+/// Wall and CPU time since some moment, of all threads.
+struct Clock {
+    start: Instant,
+    cpu: f64,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock { start: Instant::now(), cpu: cpu_seconds() }
+    }
+
+    fn say(&self, what: &str, count: u64, of: &str) {
+        let (wall, cpu) = (self.start.elapsed().as_secs_f64(), cpu_seconds() - self.cpu);
+        println!("{what}: {count} {of} in {wall:.2} s, {cpu:.2} s of CPU; {:.0} {of}/s", count as f64 / wall);
+    }
+}
+
+/// In hundredths of a second, as Linux counts them.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+    [11, 12].iter().filter_map(|&at| fields.get(at)?.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+fn resident_bytes() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
+}
+
+fn say_memory(namespace: &Namespace, before: u64) {
+    let inodes = namespace.num_inodes();
+    let each = |bytes: u64| bytes as f64 / inodes as f64;
+    println!("resident: {:.1} bytes an inode", each(resident_bytes().saturating_sub(before)));
+    for (table, bytes) in namespace.table_bytes() {
+        println!("    {table}: {:.2}", each(bytes as u64));
+    }
+}
+
+/// Tells the image from the edits.
+struct Watch {
+    clock: Clock,
+    edits: u64,
+}
+
+impl LoadObserver for Watch {
+    fn loaded_image(&mut self, namespace: &Namespace) {
+        self.clock.say("image", namespace.num_inodes(), "inodes");
+        self.clock = Clock::start();
+    }
+    fn replayed(&mut self, _op: &EditOp, _txid: TxId, _namespace: &Namespace) {
+        self.edits += 1;
+    }
+}
+
 fn load(dir: &str) -> (Arc<surus_journal::Storage>, surus_journal::Loaded) {
+    let before = resident_bytes();
     let storage = common::open(Arc::new(RealDisk), &dirs(dir)).unwrap();
-    let start = Instant::now();
-    let loaded = storage.load(common::config(), &mut ()).unwrap_or_else(|e| panic!("{e}"));
-    let seconds = start.elapsed().as_secs_f64();
-    let (inodes, edits) = (loaded.namespace.num_inodes(), loaded.edits_replayed);
-    println!(
-        "load: {inodes} inodes and {edits} edits in {seconds:.2} s, {:.0} inodes/s, {:.0} edits/s",
-        inodes as f64 / seconds,
-        edits as f64 / seconds
-    );
+    let whole = Clock::start();
+    let mut watch = Watch { clock: Clock::start(), edits: 0 };
+    let loaded = storage.load(common::config(), &mut watch).unwrap_or_else(|e| panic!("{e}"));
+    watch.clock.say("replay", watch.edits, "edits");
+    whole.say("load", loaded.namespace.num_inodes(), "inodes");
+    say_memory(&loaded.namespace, before);
     (storage, loaded)
 }
 
-fn save(storage: &surus_journal::Storage, namespace: &surus_namespace::Namespace, txid: TxId) {
-    let start = Instant::now();
-    let image = namespace.freeze();
-    let frozen = start.elapsed();
-    storage.save_namespace(&image, txid).unwrap();
-    let seconds = start.elapsed().as_secs_f64();
-    println!(
-        "save: {} inodes in {seconds:.2} s, {:.0} inodes/s; frozen in {:.3} ms",
-        image.num_inodes(),
-        image.num_inodes() as f64 / seconds,
-        frozen.as_secs_f64() * 1e3
-    );
+/// Every block is on three DataNodes, in the order of the ids.
+fn report(mut namespace: Namespace) {
+    let before = resident_bytes();
+    let blocks: Vec<Block> = {
+        let image = namespace.freeze();
+        let mut blocks: Vec<Block> = image
+            .inodes()
+            .flat_map(|inode| inode.blocks().iter().map(|b| image.block(*b)).collect::<Vec<_>>())
+            .collect();
+        blocks.sort_unstable_by_key(|block| block.id);
+        blocks
+    };
+    namespace.blocks.activate();
+    let clock = Clock::start();
+    for node in 0..3 {
+        let (uuid, storage_uuid) = (format!("dn-{node}"), format!("DS-{node}"));
+        let id = DatanodeId {
+            ip_addr: format!("10.0.0.{node}"),
+            host_name: format!("host-{node}"),
+            uuid: uuid.clone(),
+            xfer_port: 9866,
+            ..DatanodeId::default()
+        };
+        let now = Now { wall_ms: 1, monotonic_ms: 1, random: node };
+        namespace.blocks.observe(Observation::RegisterDatanode { id: &id, software_version: "3.5.0" }, now);
+        let storages = [StorageReport { uuid: storage_uuid.clone(), ..StorageReport::default() }];
+        let heartbeat = Heartbeat { uuid: &uuid, storages: &storages, ..Heartbeat::default() };
+        namespace.blocks.observe(Observation::Heartbeat(heartbeat), now);
+        let mut reported = blocks.iter().map(|&block| ReportedBlock { block, state: ReplicaState::Finalized });
+        let storage_type = StorageType::Disk;
+        let report = Observation::FullBlockReport {
+            uuid: &uuid,
+            storage_uuid: &storage_uuid,
+            storage_type,
+            blocks: &mut reported,
+        };
+        namespace.blocks.observe(report, now);
+    }
+    clock.say("report", 3 * blocks.len() as u64, "replicas");
+    drop(blocks);
+    println!("reports took {:.1} MB", (resident_bytes() as f64 - before as f64) / 1e6);
+    say_memory(&namespace, 0);
 }
 
-fn make(dir: &str, files: u64, edits: u64) {
+fn save(storage: &surus_journal::Storage, namespace: &Namespace, txid: TxId) {
+    let clock = Clock::start();
+    let image = namespace.freeze();
+    println!("frozen in {:.3} ms", clock.start.elapsed().as_secs_f64() * 1e3);
+    storage.save_namespace(&image, txid).unwrap();
+    clock.say("save", image.num_inodes(), "inodes");
+}
+
+fn make(dir: &str, files: u64, edits: u64, empty: bool) {
     common::format_dirs(&RealDisk, &dirs(dir));
     let storage = common::open(Arc::new(RealDisk), &dirs(dir)).unwrap();
     let loaded = storage.load(common::config(), &mut ()).unwrap();
     let mut fs = common::Running::start_with(storage, loaded).unwrap();
-    let mut maker = Maker { random: 1, directory: String::new(), id: InodeId::ROOT.0 };
+    let mut maker = Maker { random: 1, directory: String::new(), id: InodeId::ROOT.0, empty };
     // Without the log: the image is what counts.
     let start = Instant::now();
     for at in 0..files {
@@ -101,6 +202,7 @@ struct Maker {
     random: u64,
     directory: String,
     id: u64,
+    empty: bool,
 }
 
 impl Maker {
@@ -110,7 +212,7 @@ impl Maker {
     }
 
     fn name(&mut self) -> String {
-        let length = if self.next().is_multiple_of(5) { 64 + self.next() % 16 } else { 24 + self.next() % 17 };
+        let length = if self.next().is_multiple_of(5) { 64 + self.next() % 3 } else { 16 + self.next() % 17 };
         (0..length).map(|_| char::from(b"abcdefghijklmnopqrstuvwxyz012345"[self.next() as usize % 32])).collect()
     }
 
@@ -151,7 +253,8 @@ impl Maker {
             generation_stamp: GenerationStamp(1001 + at),
             num_bytes: 1 + self.next() % (128 << 20),
         };
-        let close = AddClose { blocks: vec![block], client_name: "".into(), client_machine: "".into(), ..add.clone() };
+        let blocks = if self.empty { Vec::new() } else { vec![block] };
+        let close = AddClose { blocks, client_name: "".into(), client_machine: "".into(), ..add.clone() };
         ops.push(EditOp::Add(Box::new(add)));
         ops.push(EditOp::Close(Box::new(close)));
         ops

@@ -139,7 +139,7 @@ impl Core {
         if let Some(what) = what {
             self.check_safe_mode(&namespace, what).map_err(|error| self.soon_over(&namespace, call, error))?;
         }
-        let (result, woken) = match planned {
+        let (result, woken) = match namespace.with_room(planned) {
             Ok(Plan { ops, soft, reply }) => {
                 let woken = self.commit(&mut namespace, &ops, &soft);
                 encode(&namespace, &reply);
@@ -223,7 +223,7 @@ impl Core {
         let env = self.env(&call);
         let mut namespace = self.namespace.write();
         namespace.set_now(env.monotonic_ms);
-        let (result, woken) = match operation.plan(&namespace, &env) {
+        let (result, woken) = match namespace.with_room(operation.plan(&namespace, &env)) {
             Ok(plan) => {
                 let woken = self.commit(&mut namespace, &plan.ops, &plan.soft);
                 (Ok(plan.reply), woken)

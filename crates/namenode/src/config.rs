@@ -6,6 +6,7 @@ use crate::trash::TrashTimes;
 use std::time::Duration;
 use surus_conf::{Addr, ConfError, Configuration, keys};
 use surus_namespace::blocks::BlockConfig;
+use surus_namespace::room::TableLimits;
 use surus_namespace::{NamespaceConfig, SnapshotConfig};
 
 /// What the shell round `namespace` needs to know. Times in milliseconds, sizes in bytes.
@@ -80,6 +81,7 @@ pub fn namespace_config(conf: &Configuration, user: &str) -> Result<NamespaceCon
         max_component_length: positive(conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_COMPONENT_LENGTH)?),
         max_directory_items: positive(conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_DIRECTORY_ITEMS)?),
         max_objects: u64::try_from(conf.get(keys::DFS_NAMENODE_MAX_OBJECTS)?).unwrap_or(0),
+        table_limits: TableLimits::default(),
         list_limit: positive(conf.get(keys::DFS_LS_LIMIT)?),
         access_time_precision_ms: i64::try_from(ms(conf.get(keys::DFS_NAMENODE_ACCESSTIME_PRECISION)?))
             .unwrap_or(i64::MAX),

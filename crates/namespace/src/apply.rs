@@ -4,6 +4,7 @@ use crate::Namespace;
 use crate::edit_op::EditOp;
 use crate::ops;
 use crate::ops::erasure_coding::PolicyChange;
+use crate::room::Full;
 use crate::tree::{InodeHandle, TreeError, is_name};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -38,6 +39,11 @@ pub enum ApplyError {
         path: Box<str>,
         error: TreeError,
     },
+    /// There is no room for what it brings.
+    Full {
+        op: &'static str,
+        full: Full,
+    },
     /// Anything else, in words.
     Other {
         op: &'static str,
@@ -53,6 +59,7 @@ impl fmt::Display for ApplyError {
             Self::NoSuchPath { op, path } => write!(f, "{op} {path}: no such path"),
             Self::WrongKind { op, path } => write!(f, "{op} {path}: not a thing this operation works on"),
             Self::Tree { op, path, error } => write!(f, "{op} {path}: {error}"),
+            Self::Full { op, full } => write!(f, "{op}: {full}"),
             Self::Other { op, path, problem } => write!(f, "{op} {path}: {problem}"),
         }
     }
@@ -85,6 +92,11 @@ impl Namespace {
 
     fn apply_op(&mut self, op: &EditOp, txid: TxId) -> Result<Applied, ApplyError> {
         self.blocks.set_last_txid(txid);
+        if !matches!(op, EditOp::Delete { .. })
+            && let Err(full) = self.check_rows()
+        {
+            return Err(ApplyError::Full { op: op.name(), full });
+        }
         if self.has_detached() {
             self.free_slice(ops::delete::FREED_PER_OPERATION);
         }

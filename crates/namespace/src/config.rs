@@ -1,5 +1,6 @@
 //! The settings the namespace obeys. `namenode` fills it from Hadoop's site files; defaults are Hadoop 3.5.0's.
 
+use crate::room::TableLimits;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -19,6 +20,7 @@ pub struct NamespaceConfig {
     pub max_directory_items: u32,
     /// `dfs.namenode.max.objects`, inodes and blocks together; 0: no limit.
     pub max_objects: u64,
+    pub table_limits: TableLimits,
     /// `dfs.ls.limit`: entries of a listing page.
     pub list_limit: u32,
     /// `dfs.namenode.accesstime.precision`, milliseconds; 0: access times stand still.
@@ -102,6 +104,7 @@ impl Default for NamespaceConfig {
             max_component_length: 255,
             max_directory_items: 1024 * 1024,
             max_objects: 0,
+            table_limits: TableLimits::default(),
             list_limit: 1000,
             access_time_precision_ms: 3_600_000,
             protected_directories: Vec::new(),

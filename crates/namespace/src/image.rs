@@ -8,6 +8,7 @@ use crate::erasure_coding::EcPolicies;
 use crate::image_snapshots::LoadingSnapshots;
 use crate::ops::delegation_token::Secrets;
 use crate::ops::rolling_upgrade::RollingUpgrade;
+use crate::room::Full;
 use crate::tree::{ChildIter, FileLayout, InodeKind, InodeView, NewInode, Quota, Tables, TreeError, UnderConstruction};
 use crate::{InodeHandle, Namespace, NamespaceConfig};
 use alloc::collections::BTreeSet;
@@ -179,6 +180,11 @@ pub enum LoadError {
         inode: InodeId,
         problem: &'static str,
     },
+    /// The inode does not fit.
+    Full {
+        inode: InodeId,
+        full: Full,
+    },
     /// The image holds what this version cannot keep: loading it would lose data at the next checkpoint.
     Unsupported {
         inode: InodeId,
@@ -199,6 +205,11 @@ impl fmt::Display for LoadError {
             Self::RootIsNotDirectory => f.write_str("the root is not a directory"),
             Self::Orphans { count, example } => write!(f, "{count} inodes are in no directory, {example} for one"),
             Self::Snapshot { inode, problem } => write!(f, "inode {inode}: {problem}"),
+            Self::Full { inode, full } => write!(
+                f,
+                "inode {inode}: {full}. Start Hadoop, or a version of Surus with larger tables, on this directory, remove some, \
+                 save the namespace, and start again"
+            ),
             Self::Unsupported { inode, feature } => write!(f, "inode {inode} has {feature}, which this version lacks"),
         }
     }
@@ -268,6 +279,7 @@ impl ImageLoader {
     /// # Errors
     /// Its id or one of its blocks is there already, or it has a feature that would be lost.
     pub fn push_inode(&mut self, inode: &ImageInode<'_>) -> Result<(), LoadError> {
+        self.namespace.check_rows().map_err(|full| LoadError::Full { inode: inode.id, full })?;
         let kind = match inode.kind {
             ImageKind::Directory { .. } => InodeKind::Directory,
             ImageKind::File { .. } => InodeKind::File,
@@ -283,7 +295,11 @@ impl ImageLoader {
             modification_time: inode.modification_time,
             access_time: inode.access_time,
         };
-        let handle = self.namespace.tree.load_inode(inode.name, &new, kind).map_err(|e| match e {
+        let layout = match inode.kind {
+            ImageKind::File { layout, .. } => layout,
+            _ => FileLayout::default(),
+        };
+        let handle = self.namespace.tree.load_inode(inode.name, &new, kind, layout).map_err(|e| match e {
             TreeError::BadName => LoadError::BadName(inode.id),
             _ => LoadError::DuplicateInode(inode.id),
         })?;
@@ -378,7 +394,6 @@ impl ImageLoader {
         under_construction: Option<(&str, &str)>,
     ) -> Result<(), LoadError> {
         let namespace = &mut self.namespace;
-        namespace.tree.set_layout(handle, layout);
         let mut unfinished = 0;
         let mut length = 0u64;
         self.blocks.clear();

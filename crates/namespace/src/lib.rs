@@ -14,6 +14,7 @@ pub mod config;
 pub mod dump;
 pub mod edit_op;
 pub mod erasure_coding;
+mod id_map;
 pub mod image;
 pub mod image_snapshots;
 pub mod leases;
@@ -21,6 +22,7 @@ pub mod ops;
 pub mod permission;
 pub mod plan;
 pub mod resolve;
+pub mod room;
 pub mod storage_policy;
 pub mod tree;
 mod walk;
@@ -95,6 +97,12 @@ impl Namespace {
     /// Files and directories that can be reached, the root included.
     pub fn num_inodes(&self) -> u64 {
         self.tree.num_attached()
+    }
+
+    /// Bytes of each table on the heap, about.
+    pub fn table_bytes(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let ids = [("InodeIds", self.tree.id_bytes())];
+        self.tree.table_bytes().into_iter().chain(ids).chain(self.blocks.table_bytes())
     }
 
     /// An inode with this id exists now: ids below are never given out again.

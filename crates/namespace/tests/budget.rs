@@ -44,7 +44,10 @@ fn a_file_with_one_block_and_three_replicas() {
     let per_file = (resident() - before) / files;
     println!("written: {:?} a file, {per_file} bytes resident a file", start.elapsed() / files as u32);
     println!("  inodes and names: {} bytes a file", c.namespace.tree.bytes() / files);
-    println!("  blocks and replicas: {} bytes a file", c.namespace.blocks.memory() / files);
+    println!(
+        "  blocks and replicas: {} bytes a file",
+        c.namespace.blocks.table_bytes().iter().map(|(_, bytes)| bytes).sum::<usize>() / files
+    );
 
     let start = Instant::now();
     for i in 0..files {

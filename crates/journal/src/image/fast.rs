@@ -3,11 +3,13 @@
 
 use surus_types::{Block, BlockId, GenerationStamp};
 
-/// A closed, replicated file without features; its blocks lie in the buffer that was lent.
+/// A closed, replicated file without features; its name and its blocks lie at the end of what was lent.
 #[derive(Default)]
-pub struct PlainFile<'a> {
+pub struct PlainFile {
     pub id: u64,
-    pub name: &'a [u8],
+    /// Length of the name, number of the blocks.
+    pub name: usize,
+    pub blocks: usize,
     pub replication: u64,
     pub modification_time: i64,
     pub access_time: i64,
@@ -16,20 +18,47 @@ pub struct PlainFile<'a> {
     pub storage_policy: u64,
 }
 
-/// An inode that is such a file. `blocks` is emptied first.
-pub fn plain_file<'a>(message: &'a [u8], blocks: &mut Vec<Block>) -> Option<PlainFile<'a>> {
-    blocks.clear();
+/// Names and blocks of files, one behind the other.
+#[derive(Default)]
+pub struct Lent {
+    pub names: Vec<u8>,
+    pub blocks: Vec<Block>,
+}
+
+/// An inode that is such a file. None: `lent` is as before.
+pub fn plain_file(message: &[u8], lent: &mut Lent) -> Option<PlainFile> {
+    let (names, blocks) = (lent.names.len(), lent.blocks.len());
+    let file = read_plain_file(message, lent);
+    match &file {
+        // A name that was there twice.
+        Some(file) if lent.names.len() > names + file.name => _ = lent.names.drain(names..lent.names.len() - file.name),
+        Some(_) => {}
+        None => {
+            lent.names.truncate(names);
+            lent.blocks.truncate(blocks);
+        }
+    }
+    file
+}
+
+fn read_plain_file(message: &[u8], lent: &mut Lent) -> Option<PlainFile> {
     let (mut file, mut has_file) = (PlainFile::default(), false);
+    let before = lent.blocks.len();
     let mut fields = Fields { rest: message };
     while let Some(tag) = fields.tag()? {
         match tag {
             // Type: a file.
             0x08 if fields.varint()? == 1 => {}
             0x10 => file.id = fields.varint()?,
-            0x1A => file.name = fields.bytes()?,
+            0x1A => {
+                let name = fields.bytes()?;
+                lent.names.extend_from_slice(name);
+                file.name = name.len();
+            }
             0x22 if !has_file => {
                 has_file = true;
-                put_file(fields.bytes()?, &mut file, blocks)?;
+                put_file(fields.bytes()?, &mut file, &mut lent.blocks)?;
+                file.blocks = lent.blocks.len() - before;
             }
             _ => return None,
         }
@@ -37,7 +66,7 @@ pub fn plain_file<'a>(message: &'a [u8], blocks: &mut Vec<Block>) -> Option<Plai
     has_file.then_some(file)
 }
 
-fn put_file(message: &[u8], file: &mut PlainFile<'_>, blocks: &mut Vec<Block>) -> Option<()> {
+fn put_file(message: &[u8], file: &mut PlainFile, blocks: &mut Vec<Block>) -> Option<()> {
     let mut fields = Fields { rest: message };
     while let Some(tag) = fields.tag()? {
         match tag {
@@ -142,14 +171,14 @@ mod tests {
             block_type: Some(0),
             ..Default::default()
         };
-        let (message, mut blocks) = (inode(file.clone()), Vec::new());
-        let plain = plain_file(&message, &mut blocks).unwrap();
-        assert_eq!((plain.id, plain.name, plain.replication), (16_390, "é".as_bytes(), 3));
+        let (message, mut lent) = (inode(file.clone()), Lent::default());
+        let plain = plain_file(&message, &mut lent).unwrap();
+        assert_eq!((plain.id, &lent.names[..], plain.name, plain.replication), (16_390, "é".as_bytes(), 2, 3));
         assert_eq!((plain.modification_time, plain.access_time, plain.preferred_block_size), (-5, 7, 1 << 40));
         assert_eq!((plain.permission, plain.storage_policy), (1 << 40 | 2 << 16 | 0o644, 7));
-        assert_eq!((blocks.len(), blocks[1].id, blocks[0].num_bytes), (2, BlockId(-8), u64::MAX >> 1));
+        assert_eq!((plain.blocks, lent.blocks[1].id, lent.blocks[0].num_bytes), (2, BlockId(-8), u64::MAX >> 1));
         for cut in 0..message.len() {
-            let read = plain_file(&message[..cut], &mut blocks);
+            let read = plain_file(&message[..cut], &mut lent);
             assert!(read.is_none() || pb::INode::decode(&message[..cut]).is_ok(), "cut at {cut}");
         }
         for unusual in [
@@ -159,7 +188,9 @@ mod tests {
             pb::INodeFile { block_type: Some(1), ..file.clone() },
             pb::INodeFile { erasure_coding_policy_id: Some(1), ..file },
         ] {
-            assert!(plain_file(&inode(unusual), &mut blocks).is_none());
+            let before = (lent.names.len(), lent.blocks.len());
+            assert!(plain_file(&inode(unusual), &mut lent).is_none());
+            assert_eq!((lent.names.len(), lent.blocks.len()), before);
         }
     }
 }

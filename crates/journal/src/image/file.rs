@@ -155,7 +155,12 @@ impl OpenSection<'_> {
         self.section.next().map_err(|e| self.image.error(&self.name, at, &e.to_string()))
     }
 
+    /// Behind the last message, for errors.
+    pub(crate) fn place(&self) -> u64 {
+        self.offset + self.section.position()
+    }
+
     pub fn error(&self, problem: &str) -> JournalError {
-        self.image.error(&self.name, self.offset + self.section.position(), problem)
+        self.image.error(&self.name, self.place(), problem)
     }
 }

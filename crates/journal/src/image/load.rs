@@ -1,12 +1,13 @@
-//! Reads an image into a namespace. The MD5 is computed beside it, on a thread of its own.
+//! Reads an image into a namespace. The MD5 is computed beside it, on a thread of its own; inodes are decoded on another.
 
+use super::decode::{Batch, Decoded};
+use super::fast::PlainFile;
 use super::file::{ImageFile, OpenSection};
 use super::load_snapshots::{References, load_snapshots};
 use super::*;
 use crate::error::JournalError;
 use crate::version::StorageInfo;
 use md5::{Digest, Md5};
-use prost::Message;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -94,8 +95,7 @@ impl Loader<'_> {
         let txid = self.check_name_system(&name_system)?;
         let names = Names::read(&mut open(STRING_TABLE))?;
         let references = References::read(self.image)?;
-        let mut inodes = open(INODE);
-        let head: INodeSection = inodes.message()?.ok_or_else(|| self.missing(INODE))?;
+        let head: INodeSection = open(INODE).message()?.ok_or_else(|| self.missing(INODE))?;
         let last_inode_id = InodeId(head.last_inode_id());
         let mut loader = ImageLoader::new(config, last_inode_id, block_ids(&name_system));
         let mut policies = open(ERASURE_CODING);
@@ -105,16 +105,10 @@ impl Loader<'_> {
         // No more than there are bytes for.
         loader.expect_inodes(head.num_inodes().min(self.image.len() / 16));
         let mut buffers = Buffers { names, blocks: Vec::new(), last_permission: None };
-        for _ in 0..head.num_inodes() {
-            let Some(message) = inodes.bytes()? else { return Err(inodes.error("it ends before its last inode")) };
-            let pushed = match fast::plain_file(message, &mut buffers.blocks) {
-                Some(file) => buffers.push_plain(&mut loader, &file),
-                None => pb::INode::decode(message)
-                    .map_err(|e| format!("a message does not parse: {e}"))
-                    .and_then(|inode| buffers.push(&mut loader, &inode)),
-            };
-            pushed.map_err(|problem| inodes.error(&problem))?;
-        }
+        std::thread::scope(|scope| {
+            let batches = decode::start(scope, self.image, head.num_inodes());
+            batches.into_iter().try_for_each(|batch| self.push_batch(&mut loader, &mut buffers, &batch?))
+        })?;
         loader.set_cache(cache_manager::read(&mut open(CACHE_MANAGER))?);
         loader.set_secrets(secrets::read(&mut open(SECRET_MANAGER))?);
         if let Some(start_time) = name_system.rolling_upgrade_start_time {
@@ -135,6 +129,23 @@ impl Loader<'_> {
         load_snapshots(self.image, &mut loader, &buffers.names, &references)?;
         let namespace = loader.finish().map_err(|e| self.error(INODE_DIR, 0, &e.to_string()))?;
         Ok(LoadedImage { namespace, txid })
+    }
+
+    fn push_batch(&self, loader: &mut ImageLoader, buffers: &mut Buffers, batch: &Batch) -> Result<(), JournalError> {
+        let (mut names, mut blocks) = (&batch.lent.names[..], &batch.lent.blocks[..]);
+        for (place, inode) in &batch.inodes {
+            let pushed = match inode {
+                Decoded::Plain(file) => {
+                    let (name, names_left) = names.split_at(file.name);
+                    let (own_blocks, blocks_left) = blocks.split_at(file.blocks);
+                    (names, blocks) = (names_left, blocks_left);
+                    buffers.push_plain(loader, file, name, own_blocks)
+                }
+                Decoded::Other(inode) => buffers.push(loader, inode),
+            };
+            pushed.map_err(|problem| self.error(INODE, *place, &problem))?;
+        }
+        Ok(())
     }
 
     fn check_layout(&self) -> Result<(), JournalError> {
@@ -272,8 +283,13 @@ struct Buffers {
 }
 
 impl Buffers {
-    /// A file whose blocks are in `blocks`.
-    fn push_plain(&mut self, loader: &mut ImageLoader, file: &fast::PlainFile<'_>) -> Result<(), String> {
+    fn push_plain(
+        &mut self,
+        loader: &mut ImageLoader,
+        file: &PlainFile,
+        name: &[u8],
+        blocks: &[Block],
+    ) -> Result<(), String> {
         let permission = match &self.last_permission {
             Some((bits, status)) if *bits == file.permission => status,
             _ => {
@@ -289,13 +305,13 @@ impl Buffers {
         };
         let inode = ImageInode {
             id: InodeId(file.id),
-            name: file.name,
+            name,
             permission,
             modification_time: file.modification_time,
             access_time: file.access_time,
             acl: &[],
             xattrs: &[],
-            kind: ImageKind::File { layout, blocks: &self.blocks, under_construction: None },
+            kind: ImageKind::File { layout, blocks, under_construction: None },
         };
         loader.push_inode(&inode).map_err(|e| e.to_string())
     }

@@ -8,6 +8,7 @@
 
 mod cache_manager;
 mod codec;
+mod decode;
 mod encode;
 mod erasure_coding;
 mod fast;

@@ -19,6 +19,9 @@ use crate::version::StorageInfo;
 /// Written in such pieces.
 const BUFFER_BYTES: usize = 1 << 20;
 
+/// Names in a table of the image, one more than there may be.
+const NAMES_MAX: usize = 1 << 24;
+
 /// How images are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImageOptions {
@@ -68,7 +71,7 @@ pub(crate) fn write_image(
     writer.end_section(SECRET_MANAGER)?;
     cache_manager::put(&mut writer.buffer, &image.cache);
     writer.end_section(CACHE_MANAGER)?;
-    strings.write(&mut writer.buffer);
+    strings.write(&mut writer.buffer)?;
     writer.end_section(STRING_TABLE)?;
     writer.finish(info.layout_version)
 }
@@ -309,13 +312,19 @@ impl Strings {
         ids | mode
     }
 
-    fn write(&self, out: &mut Vec<u8>) {
+    /// Fails when a table has more names than the 24 bits of a permission can tell apart: the image would be wrong.
+    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let mut message = Vec::new();
         put_u64(&mut message, 1, (self.users.len() + self.groups.len() + self.xattrs.len()) as u64);
         put_u64(&mut message, 2, u64::from(STRING_MASK_BITS));
         put_delimited(out, &message);
         let tables = [(USER_TABLE, &self.users), (GROUP_TABLE, &self.groups), (XATTR_TABLE, &self.xattrs)];
         for (table, names) in tables {
+            if names.len() >= NAMES_MAX {
+                let text =
+                    format!("{} user, group or attribute names: an image holds {NAMES_MAX} of a kind", names.len());
+                return Err(io::Error::other(text));
+            }
             for (name, number) in names {
                 message.clear();
                 put_u64(&mut message, 1, u64::from(table << (32 - STRING_MASK_BITS) | number));
@@ -323,6 +332,7 @@ impl Strings {
                 put_delimited(out, &message);
             }
         }
+        Ok(())
     }
 }
 
@@ -331,7 +341,6 @@ fn number(names: &mut BTreeMap<Box<str>, u32>, name: &str) -> u32 {
         return *number;
     }
     let number = names.len() as u32 + 1;
-    assert!(number < 1 << 24, "a permission has room for 2^24 names");
     names.insert(name.into(), number);
     number
 }

@@ -205,10 +205,10 @@ impl BlockManager {
         GenerationStamp(self.ids.generation_stamp.0 + 1)
     }
 
-    /// Bytes on the heap for each block and its replicas, about.
-    pub fn memory(&self) -> usize {
-        let sets: usize = self.datanodes.storage_handles().map(|s| self.datanodes.storage(s).blocks.memory()).sum();
-        self.table.memory() + sets
+    /// Bytes by table, about.
+    pub fn table_bytes(&self) -> [(&'static str, usize); 3] {
+        let sets = self.datanodes.storage_handles().map(|s| self.datanodes.storage(s).blocks.memory()).sum();
+        [("Blocks", self.table.row_bytes()), ("BlockIds", self.table.id_bytes()), ("Replicas", sets)]
     }
 
     /// Replay is over: from now on replicas count and queues fill.

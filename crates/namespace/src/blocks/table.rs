@@ -1,11 +1,9 @@
 //! The block table: one 48-byte row for each block, in fixed pages behind `Arc`, and the map from block id to row.
 //! Rows are named by 32-bit handles; a freed handle is given out again, so nothing may keep one past `remove`.
 
-use crate::tree::count_copy;
-use alloc::boxed::Box;
-use alloc::sync::Arc;
+use crate::id_map::IdMap;
+use crate::tree::Paged;
 use alloc::vec::Vec;
-use hashbrown::HashMap;
 use surus_types::{Block, BlockId, GenerationStamp, InodeId};
 
 /// A block's row in the table.
@@ -127,23 +125,24 @@ impl Row {
     }
 }
 
-/// 1024 rows of 48 bytes: 48 KiB, the piece that `apply` copies while a checkpoint holds it.
-const ROWS_PER_PAGE: usize = 1024;
+impl Default for Row {
+    fn default() -> Self {
+        Row::FREE
+    }
+}
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockTable {
-    pages: Vec<Arc<[Row; ROWS_PER_PAGE]>>,
-    /// Rows given out so far, free ones among them.
-    high: u32,
+    /// Those given out so far, free ones among them.
+    rows: Paged<Row>,
     free: Vec<u32>,
     ids: IdMap,
-    len: usize,
 }
 
 /// The rows as they were when a checkpoint began.
 #[derive(Clone, Default)]
 pub struct FrozenBlocks {
-    pages: Vec<Arc<[Row; ROWS_PER_PAGE]>>,
+    rows: Paged<Row>,
 }
 
 impl FrozenBlocks {
@@ -159,36 +158,23 @@ impl FrozenBlocks {
     }
 
     fn row(&self, handle: BlockHandle) -> &Row {
-        let index = handle.0 as usize;
-        &self.pages[index / ROWS_PER_PAGE][index % ROWS_PER_PAGE]
+        self.rows.get(handle.0)
     }
 }
 
 impl BlockTable {
     /// Clones the page pointers, not the pages.
     pub fn freeze(&self) -> FrozenBlocks {
-        FrozenBlocks { pages: self.pages.clone() }
+        FrozenBlocks { rows: self.rows.clone() }
     }
 
     /// Adds a block. `None`: the id is taken, or the table is full.
     pub fn insert(&mut self, block: Block, owner: InodeId, replication: u16, state: BlockState) -> Option<BlockHandle> {
-        if self.ids.get(block.id).is_some() {
+        let index = self.free.last().copied().unwrap_or_else(|| self.rows.len());
+        if index == NO_STORAGE || !self.ids.insert(block.id.0 as u64, index) {
             return None;
         }
-        let index = match self.free.pop() {
-            Some(index) => index,
-            None if self.high == NO_STORAGE => return None,
-            None => {
-                if self.high as usize == self.pages.len() * ROWS_PER_PAGE {
-                    self.pages.push(Arc::new([Row::FREE; ROWS_PER_PAGE]));
-                }
-                self.high += 1;
-                self.high - 1
-            }
-        };
-        let handle = BlockHandle(index);
-        let row = self.row_mut(handle);
-        *row = Row {
+        let row = Row {
             id: block.id,
             generation_stamp: block.generation_stamp,
             num_bytes: block.num_bytes,
@@ -197,9 +183,11 @@ impl BlockTable {
             state: state as u8,
             ..Row::FREE
         };
-        self.ids.insert(block.id, index);
-        self.len += 1;
-        Some(handle)
+        match self.free.pop() {
+            Some(index) => *self.rows.get_mut(index) = row,
+            None => _ = self.rows.push(row),
+        }
+        Some(BlockHandle(index))
     }
 
     /// Frees the row. The handle must be live.
@@ -208,84 +196,39 @@ impl BlockTable {
         assert!(row.state != 0, "block handle {} freed twice", handle.0);
         let id = row.id;
         *row = Row::FREE;
-        self.ids.remove(id);
+        self.ids.remove(id.0 as u64);
         self.free.push(handle.0);
-        self.len -= 1;
     }
 
     pub fn find(&self, id: BlockId) -> Option<BlockHandle> {
-        self.ids.get(id).map(BlockHandle)
+        self.ids.get(id.0 as u64).map(BlockHandle)
     }
 
     pub fn row(&self, handle: BlockHandle) -> &Row {
-        let index = handle.0 as usize;
-        &self.pages[index / ROWS_PER_PAGE][index % ROWS_PER_PAGE]
+        self.rows.get(handle.0)
     }
 
     pub fn row_mut(&mut self, handle: BlockHandle) -> &mut Row {
-        let index = handle.0 as usize;
-        let page = &mut self.pages[index / ROWS_PER_PAGE];
-        count_copy(page);
-        &mut Arc::make_mut(page)[index % ROWS_PER_PAGE]
+        self.rows.get_mut(handle.0)
     }
 
     pub fn len(&self) -> usize {
-        self.len
+        self.ids.len()
     }
 
     /// Every live handle from `start` on, in table order.
     pub fn handles_from(&self, start: u32) -> impl Iterator<Item = BlockHandle> + '_ {
-        (start..self.high).map(BlockHandle).filter(|h| self.row(*h).state != 0)
+        (start..self.rows.len()).map(BlockHandle).filter(|h| self.row(*h).state != 0)
     }
 
-    /// Bytes the table and its map take, for the memory budget.
-    pub fn memory(&self) -> usize {
-        self.pages.len() * size_of::<[Row; ROWS_PER_PAGE]>() + self.free.capacity() * 4 + self.ids.memory()
+    /// Bytes of the rows.
+    pub fn row_bytes(&self) -> usize {
+        self.rows.bytes() + self.free.capacity() * 4
     }
-}
 
-/// Block id to handle. Ids are given out in sequence, so the map is one of small dense pages: about 4.5 bytes a block, and
-/// its growth never rehashes every block at once.
-#[derive(Clone, Debug, Default)]
-struct IdMap {
-    pages: HashMap<u64, IdPage>,
-}
-
-const IDS_PER_PAGE: usize = 64;
-
-#[derive(Clone, Debug)]
-struct IdPage {
-    handles: Box<[u32; IDS_PER_PAGE]>,
-    used: u8,
-}
-
-impl IdMap {
-    fn split(id: BlockId) -> (u64, usize) {
-        let id = id.0 as u64;
-        (id / IDS_PER_PAGE as u64, (id % IDS_PER_PAGE as u64) as usize)
-    }
-    fn get(&self, id: BlockId) -> Option<u32> {
-        let (page, slot) = Self::split(id);
-        self.pages.get(&page).map(|p| p.handles[slot]).filter(|h| *h != NO_STORAGE)
-    }
-    fn insert(&mut self, id: BlockId, handle: u32) {
-        let (page, slot) = Self::split(id);
-        let page =
-            self.pages.entry(page).or_insert_with(|| IdPage { handles: Box::new([NO_STORAGE; IDS_PER_PAGE]), used: 0 });
-        page.used += u8::from(page.handles[slot] == NO_STORAGE);
-        page.handles[slot] = handle;
-    }
-    fn remove(&mut self, id: BlockId) {
-        let (number, slot) = Self::split(id);
-        let Some(page) = self.pages.get_mut(&number) else { return };
-        page.used -= u8::from(page.handles[slot] != NO_STORAGE);
-        page.handles[slot] = NO_STORAGE;
-        if page.used == 0 {
-            self.pages.remove(&number);
-        }
-    }
-    fn memory(&self) -> usize {
-        self.pages.len() * (IDS_PER_PAGE * 4) + self.pages.capacity() * (size_of::<(u64, IdPage)>() + 1)
+    /// Bytes of the map from block id to row.
+    pub fn id_bytes(&self) -> usize {
+        self.ids.bytes()
     }
 }
 
@@ -328,6 +271,7 @@ mod tests {
         for id in 0..100_000 {
             table.insert(block(1_073_741_825 + id), InodeId(1), 3, BlockState::Complete).unwrap();
         }
-        assert!(table.memory() / 100_000 <= 54, "{}", table.memory() / 100_000);
+        let each = (table.row_bytes() + table.id_bytes()) / 100_000;
+        assert!(each <= 54, "{each}");
     }
 }

@@ -52,7 +52,7 @@ impl<T: Copy + Default, const UNIT: usize> Arena<T, UNIT> {
             self.end = self.pages.len() * Self::PAGE;
             let slots = capacity.div_ceil(Self::PAGE).max(1);
             // A run longer than a page lies in one long page that takes the place of several.
-            self.pages.push(alloc::vec![T::default(); slots * Self::PAGE].into());
+            self.pages.push(core::iter::repeat_n(T::default(), slots * Self::PAGE).collect());
             self.pages.extend((1..slots).map(|_| Arc::from([])));
         }
         let at = u32::try_from(self.end / UNIT).expect("an arena holds at most 2^32 units");
@@ -121,6 +121,11 @@ impl Names {
     pub(crate) fn remove(&mut self, at: u32) {
         let len = self.get(at).len();
         self.0.release(at, Self::head(len) + len);
+    }
+
+    /// Units of 4 bytes given out so far, freed ones among them.
+    pub(crate) fn units(&self) -> u64 {
+        self.0.end as u64 / 4
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -12,7 +12,7 @@ use super::tables::Tables;
 use crate::edit_op::{AclEntry, AclEntryKind, XAttr};
 use crate::storage_policy::{STORAGE_POLICY_XATTR, UNSPECIFIED, XATTR_SYSTEM};
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use surus_types::FsAction;
@@ -58,6 +58,8 @@ impl FeatureTables {
 #[derive(Default)]
 pub(super) struct FeatureIndex {
     free_rows: Vec<u32>,
+    /// Names of extended attributes that were met: an image numbers them.
+    pub(super) xattr_names: BTreeSet<Box<str>>,
     acls: BTreeMap<Box<[u32]>, SharedAcl>,
 }
 
@@ -250,6 +252,7 @@ impl Tree {
         self.keep_attributes(handle);
         let had_ec = self.inode(handle).local_ec_policy().is_some();
         let old = self.features(handle).xattrs;
+        self.note_xattr_names(xattrs);
         let new = self.store_xattrs(&pack(xattrs));
         self.change_features(handle, |row| row.xattrs = new);
         self.release_xattrs(old);
@@ -320,6 +323,20 @@ impl Tree {
         self.feature_index.free_rows.push(at);
     }
 
+    /// Rows in use.
+    pub(super) fn feature_rows(&self) -> u64 {
+        u64::from(self.tables.features.rows.len()) - self.feature_index.free_rows.len() as u64
+    }
+
+    /// Keeps the names of the attributes apart.
+    pub(super) fn note_xattr_names(&mut self, xattrs: &[XAttr]) {
+        for xattr in xattrs {
+            if !self.feature_index.xattr_names.contains(&*xattr.name) {
+                self.feature_index.xattr_names.insert((&*xattr.name).into());
+            }
+        }
+    }
+
     pub(super) fn new_feature_row(&mut self, row: FeatureRecord) -> u32 {
         match self.feature_index.free_rows.pop() {
             Some(at) => {
@@ -337,7 +354,7 @@ impl Tree {
         }
         let mut word = |entry: &AclEntry| {
             let name = entry.name.as_ref().map_or(0, |name| Interned::name(&mut self.tables.interned, name) + 1);
-            assert!(name < 1 << (32 - WORD_NAME_SHIFT), "an ACL entry has room for 2^26 names");
+            debug_assert!(name < 1 << (32 - WORD_NAME_SHIFT), "`room.rs` keeps to 2^24");
             let scope = if entry.is_default { WORD_DEFAULT } else { 0 };
             name << WORD_NAME_SHIFT | scope | (entry.kind as u32) << 3 | u32::from(entry.permission & 7)
         };

@@ -3,32 +3,27 @@
 use super::Tree;
 use super::handles::InodeHandle;
 use super::inode::{BlockForm, NO_PARENT, UnderConstruction};
-use super::intern::FileLayout;
+use super::intern::{FileLayout, Interned};
 use crate::blocks::BlockHandle;
-use crate::storage_policy::UNSPECIFIED;
 use alloc::sync::Arc;
-
-/// A file that was just made: its layout follows.
-pub(super) const NO_LAYOUT: u32 = u32::MAX;
 
 impl Tree {
     /// Changes a file's layout, and the counters when the replication changes.
     pub fn set_layout(&mut self, handle: InodeHandle, layout: FileLayout) {
-        let at = self.intern_layout(layout);
-        let old = if self.tables.inodes.get(handle.0).layout == NO_LAYOUT {
-            UNSPECIFIED
-        } else {
-            self.inode(handle).local_storage_policy()
-        };
-        if self.tables.inodes.get(handle.0).parent == NO_PARENT {
-            self.tables.inodes.get_mut(handle.0).layout = at;
+        let record = self.tables.inodes.get(handle.0);
+        let (attributes, parent) = (record.attributes, record.parent);
+        let at = Interned::file_layout(&mut self.tables.interned, layout);
+        let attributes = Interned::with_layout(&mut self.tables.interned, attributes, at);
+        let old = self.inode(handle).local_storage_policy();
+        if parent == NO_PARENT {
+            self.tables.inodes.get_mut(handle.0).attributes = attributes;
             self.count_policy(old, layout.storage_policy);
             return;
         }
         self.keep_attributes(handle);
         let before = self.charges(handle);
         self.count_policy(old, layout.storage_policy);
-        self.tables.inodes.get_mut(handle.0).layout = at;
+        self.tables.inodes.get_mut(handle.0).attributes = attributes;
         self.recharge(handle, before);
     }
 
@@ -96,7 +91,8 @@ impl Tree {
     /// charge above it. Both must follow from the edit-log operations alone.
     pub fn set_file_size(&mut self, handle: InodeHandle, length: u64, unfinished: u64) {
         let before = self.charges(handle);
-        self.tables.inodes.get_mut(handle.0).length = length;
+        let short = Interned::short(&mut self.tables.interned, length as i64);
+        self.tables.inodes.get_mut(handle.0).length = short;
         if self.inode(handle).under_construction().is_some_and(|uc| uc.unfinished != unfinished)
             && let Some(uc) = Arc::make_mut(&mut self.tables.under_construction).get_mut(&handle)
         {

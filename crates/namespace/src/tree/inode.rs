@@ -1,9 +1,8 @@
-//! The record of one inode in its table (56 bytes), and the view of it that everybody else reads.
+//! The record of one inode in its table (44 bytes), and the view of it that everybody else reads.
 
 use super::children::ChildIter;
-use super::files::NO_LAYOUT;
 use super::handles::InodeHandle;
-use super::intern::FileLayout;
+use super::intern::{FileLayout, Short};
 use super::snapshot::{CURRENT, SnapshotId};
 use super::{Counts, Tables};
 use crate::blocks::BlockHandle;
@@ -36,21 +35,21 @@ const HAS_EC: u32 = 4;
 /// reference of its block list.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InodeRecord {
-    pub(super) id: u64,
-    pub(super) mtime: i64,
-    pub(super) atime: i64,
+    pub(super) id: Short,
+    pub(super) mtime: Short,
+    pub(super) atime: Short,
     /// Bytes of a file: the sum of its blocks. 0 for others.
-    pub(super) length: u64,
+    pub(super) length: Short,
     pub(super) parent: u32,
     pub(super) name: u32,
-    pub(super) permission: u32,
-    /// Of a file. Of a directory: its storage policy in the last byte, as its extended attribute says.
-    pub(super) layout: u32,
+    /// Interned: owner, group, mode, and the layout of a file or the storage policy of a directory, as its extended attribute
+    /// says.
+    pub(super) attributes: u32,
     pub(super) payload: BlockHandle,
     pub(super) flags: u32,
 }
 
-const _: () = assert!(size_of::<InodeRecord>() == 56);
+const _: () = assert!(size_of::<InodeRecord>() == 44);
 
 impl InodeRecord {
     pub(super) fn set_kind(&mut self, kind: InodeKind) {
@@ -82,20 +81,13 @@ impl InodeRecord {
     pub(super) fn set_under_construction(&mut self, on: bool) {
         self.flags = if on { self.flags | UNDER_CONSTRUCTION } else { self.flags & !UNDER_CONSTRUCTION };
     }
-    /// A directory's own storage policy.
-    pub(super) fn directory_policy(&self) -> u8 {
-        if self.is_directory() { self.layout as u8 } else { 0 }
-    }
-    pub(super) fn set_directory_policy(&mut self, policy: u8) {
-        self.layout = self.layout & !0xFF | u32::from(policy);
-    }
     #[inline]
     pub(super) fn feature_row(&self) -> Option<u32> {
         (self.flags & FEATURES != 0).then_some(self.flags >> FEATURE_ROW_SHIFT)
     }
     pub(super) fn set_feature_row(&mut self, row: Option<u32>) {
         let bits = row.map_or(0, |row| {
-            assert!(row <= u32::MAX >> FEATURE_ROW_SHIFT, "at most 2^26 inodes have features");
+            debug_assert!(row <= u32::MAX >> FEATURE_ROW_SHIFT, "`room.rs` keeps to 2^26");
             row << FEATURE_ROW_SHIFT | FEATURES
         });
         self.flags = self.flags & !(FEATURE_ROW_MASK | FEATURES) | bits;
@@ -171,7 +163,7 @@ impl<'a> InodeView<'a> {
         self.snapshot
     }
     pub fn id(self) -> InodeId {
-        InodeId(self.record.id)
+        InodeId(self.number(self.record.id) as u64)
     }
     /// `None` for the root and for the top of a detached (deleted) subtree.
     pub fn parent(self) -> Option<InodeHandle> {
@@ -194,19 +186,19 @@ impl<'a> InodeView<'a> {
     }
     /// Milliseconds since 1970, as all times here.
     pub fn modification_time(self) -> i64 {
-        self.record.mtime
+        self.number(self.record.mtime)
     }
     pub fn access_time(self) -> i64 {
-        self.record.atime
+        self.number(self.record.atime)
     }
     pub fn user(self) -> &'a Arc<str> {
-        self.tables.interned.user(self.record.permission)
+        self.tables.interned.user(self.record.attributes)
     }
     pub fn group(self) -> &'a Arc<str> {
-        self.tables.interned.group(self.record.permission)
+        self.tables.interned.group(self.record.attributes)
     }
     pub fn permission(self) -> FsPermission {
-        self.tables.interned.mode(self.record.permission)
+        self.tables.interned.mode(self.record.attributes)
     }
     pub fn permission_status(self) -> PermissionStatus {
         PermissionStatus { user: self.user().clone(), group: self.group().clone(), permission: self.permission() }
@@ -228,11 +220,7 @@ impl<'a> InodeView<'a> {
     }
     /// A file's layout; that of zeros for others.
     pub fn layout(self) -> FileLayout {
-        if self.is_file() && self.record.layout != NO_LAYOUT {
-            *self.tables.interned.layout(self.record.layout)
-        } else {
-            FileLayout::default()
-        }
+        if self.is_file() { *self.tables.interned.layout(self.record.attributes) } else { FileLayout::default() }
     }
     pub fn replication(self) -> u16 {
         self.layout().replication
@@ -246,7 +234,7 @@ impl<'a> InodeView<'a> {
         if self.snapshot != CURRENT && self.is_file() {
             return self.tables.length_at(self.handle, self.snapshot);
         }
-        self.record.length
+        self.number(self.record.length) as u64
     }
     /// Bytes a file takes on DataNodes, times replication; the block being written counts in full.
     pub fn space_consumed(self) -> u64 {
@@ -286,6 +274,11 @@ impl<'a> InodeView<'a> {
         self.tables.counts(self.handle)
     }
 
+    #[inline]
+    fn number(self, short: Short) -> i64 {
+        self.tables.interned.number(short)
+    }
+
     fn status_flags(self) -> u32 {
         let acl = if self.has_acl() { HAS_ACL } else { 0 };
         let encrypted = if self.zone().is_some() { ENCRYPTED } else { 0 };
@@ -307,8 +300,8 @@ impl<'a> InodeView<'a> {
             permission: self.permission(),
             owner: self.user(),
             group: self.group(),
-            modification_time_ms: self.record.mtime,
-            access_time_ms: self.record.atime,
+            modification_time_ms: self.modification_time(),
+            access_time_ms: self.access_time(),
             symlink: self.symlink_target(),
             replication: layout.replication,
             block_size: layout.preferred_block_size,

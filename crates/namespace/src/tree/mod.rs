@@ -8,7 +8,6 @@ mod files;
 mod handles;
 mod held;
 mod hints;
-mod id_index;
 mod inode;
 mod intern;
 mod pages;
@@ -23,8 +22,8 @@ pub use handles::InodeHandle;
 pub use held::Held;
 pub use inode::{InodeKind, InodeView, UnderConstruction};
 pub use intern::FileLayout;
+pub(crate) use pages::Paged;
 pub use pages::copied_page_bytes;
-pub(crate) use pages::count_copy;
 pub use quota::Quota;
 pub use snapshot::{
     CURRENT, ChildrenDiff, Created, Deleted, DiffBodyView, DiffView, LoadedDiff, LoadedDiffBody, PastAttributes,
@@ -35,6 +34,8 @@ pub use tables::{Counts, Tables};
 pub(crate) use snapshot::Garbage;
 
 use crate::blocks::BlockHandle;
+use crate::id_map::IdMap;
+use crate::storage_policy::UNSPECIFIED;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use arena::Names;
@@ -43,10 +44,8 @@ use core::fmt;
 use features::FeatureIndex;
 use held::HeldIndex;
 use hints::PathHints;
-use id_index::IdIndex;
 use inode::{InodeRecord, NO_PARENT};
-use intern::Interned;
-use pages::Paged;
+use intern::{Interned, Short};
 use quota::QuotaIndex;
 use snapshot::SnapshotIndex;
 use surus_types::{FsPermission, InodeId, PermissionStatus, TypeSpaces};
@@ -59,6 +58,15 @@ pub struct NewInode<'a> {
     pub permission: &'a PermissionStatus,
     pub modification_time: i64,
     pub access_time: i64,
+}
+
+/// Rows and names in use: see `room::TableLimits`.
+pub(crate) struct Used {
+    pub features: u64,
+    pub users_and_groups: u64,
+    pub xattr_names: u64,
+    pub inodes: u64,
+    pub name_units: u64,
 }
 
 /// Why an inode cannot be put into the tree.
@@ -97,7 +105,7 @@ impl NameOf for NameTables<'_> {
 /// The live tree: the tables, and what finds and recycles their rows.
 pub struct Tree {
     tables: Tables,
-    by_id: IdIndex,
+    by_id: IdMap,
     free_inodes: Vec<u32>,
     free_directories: Vec<u32>,
     feature_index: FeatureIndex,
@@ -106,8 +114,7 @@ pub struct Tree {
     held: HeldIndex,
     hints: PathHints,
     /// What was interned last: the next inode is usually alike.
-    last_permission: Option<(PermissionStatus, u32)>,
-    last_layout: Option<(FileLayout, u32)>,
+    last_attributes: Option<(PermissionStatus, FileLayout, u32)>,
 }
 
 impl core::ops::Deref for Tree {
@@ -122,7 +129,7 @@ impl Tree {
     pub fn new(root: &PermissionStatus, modification_time: i64) -> Self {
         let mut tree = Tree {
             tables: Tables::default(),
-            by_id: IdIndex::default(),
+            by_id: IdMap::default(),
             free_inodes: Vec::new(),
             free_directories: Vec::new(),
             feature_index: FeatureIndex::default(),
@@ -130,11 +137,10 @@ impl Tree {
             quotas: QuotaIndex::default(),
             held: HeldIndex::default(),
             hints: PathHints::default(),
-            last_permission: None,
-            last_layout: None,
+            last_attributes: None,
         };
         let new = NewInode { id: InodeId::ROOT, permission: root, modification_time, access_time: 0 };
-        let handle = tree.new_inode(&new, b"", InodeKind::Directory);
+        let handle = tree.new_inode(&new, b"", InodeKind::Directory, FileLayout::default());
         debug_assert_eq!(handle, InodeHandle::ROOT);
         tree
     }
@@ -149,9 +155,25 @@ impl Tree {
         self.by_id.len()
     }
 
+    /// How full the tables with limits are.
+    pub(crate) fn used(&self) -> Used {
+        Used {
+            features: self.feature_rows(),
+            users_and_groups: self.tables.interned.num_names(),
+            xattr_names: self.feature_index.xattr_names.len() as u64,
+            inodes: self.by_id.len() as u64,
+            name_units: self.tables.names.units(),
+        }
+    }
+
+    /// Bytes of the map from inode id to row.
+    pub fn id_bytes(&self) -> usize {
+        self.by_id.bytes()
+    }
+
     /// The inode with this id, whether or not it is attached.
     pub fn get(&self, id: InodeId) -> Option<InodeHandle> {
-        self.by_id.find(id.0, &self.tables.inodes)
+        self.by_id.get(id.0).map(InodeHandle)
     }
 
     /// Puts an empty directory into `parent`.
@@ -165,7 +187,7 @@ impl Tree {
         new: &NewInode<'_>,
     ) -> Result<InodeHandle, TreeError> {
         self.check_new(parent, name, new.id)?;
-        let handle = self.new_inode(new, name, InodeKind::Directory);
+        let handle = self.new_inode(new, name, InodeKind::Directory, FileLayout::default());
         self.attach_new(parent, handle)
     }
 
@@ -181,8 +203,7 @@ impl Tree {
         layout: FileLayout,
     ) -> Result<InodeHandle, TreeError> {
         self.check_new(parent, name, new.id)?;
-        let handle = self.new_inode(new, name, InodeKind::File);
-        self.set_layout(handle, layout);
+        let handle = self.new_inode(new, name, InodeKind::File, layout);
         self.attach_new(parent, handle)
     }
 
@@ -198,14 +219,14 @@ impl Tree {
         target: &[u8],
     ) -> Result<InodeHandle, TreeError> {
         self.check_new(parent, name, new.id)?;
-        let handle = self.new_inode(new, name, InodeKind::Symlink);
+        let handle = self.new_inode(new, name, InodeKind::Symlink, FileLayout::default());
         Arc::make_mut(&mut self.tables.symlinks).insert(handle, target.into());
         self.attach_new(parent, handle)
     }
 
     /// Makes room in the index for so many inodes: a loader knows how many there are.
     pub(crate) fn reserve(&mut self, inodes: usize) {
-        self.by_id.reserve(inodes, &self.tables.inodes);
+        self.by_id.reserve(inodes);
     }
 
     /// Makes an inode that has no parent yet: a loader attaches it by [`Tree::load_children`]. The root is there already and
@@ -215,6 +236,7 @@ impl Tree {
         name: &[u8],
         new: &NewInode<'_>,
         kind: InodeKind,
+        layout: FileLayout,
     ) -> Result<InodeHandle, TreeError> {
         let is_root = new.id == InodeId::ROOT;
         if !is_root && !is_name(name) {
@@ -228,7 +250,7 @@ impl Tree {
         if self.get(new.id).is_some() {
             return Err(TreeError::DuplicateId(new.id));
         }
-        Ok(self.new_inode(new, name, kind))
+        Ok(self.new_inode(new, name, kind, layout))
     }
 
     pub(crate) fn load_symlink_target(&mut self, handle: InodeHandle, target: &[u8]) {
@@ -308,8 +330,9 @@ impl Tree {
         self.drop_types(handle);
         self.drop_held(handle);
         self.drop_features(handle);
-        self.forget_zone(InodeId(record.id));
-        self.by_id.remove(record.id, &self.tables.inodes);
+        let id = self.inode(handle).id();
+        self.forget_zone(id);
+        self.by_id.remove(id.0);
         self.tables.names.remove(record.name);
         match record.kind() {
             Some(InodeKind::Directory) => {
@@ -361,28 +384,32 @@ impl Tree {
 
     pub fn set_permission_status(&mut self, handle: InodeHandle, status: &PermissionStatus) {
         self.keep_attributes(handle);
-        let at = self.intern_permission(status);
-        self.tables.inodes.get_mut(handle.0).permission = at;
+        let attributes = self.tables.inodes.get(handle.0).attributes;
+        let attributes = Interned::with_permission(&mut self.tables.interned, attributes, status);
+        self.tables.inodes.get_mut(handle.0).attributes = attributes;
     }
 
     /// Sets both times (milliseconds).
     pub fn set_times(&mut self, handle: InodeHandle, modification_time: i64, access_time: i64) {
         self.keep_attributes(handle);
+        let [mtime, atime] =
+            [modification_time, access_time].map(|time| Interned::short(&mut self.tables.interned, time));
         let record = self.tables.inodes.get_mut(handle.0);
-        record.mtime = modification_time;
-        record.atime = access_time;
+        (record.mtime, record.atime) = (mtime, atime);
     }
 
     /// Sets an access time that no snapshot keeps the old value of.
     pub fn set_access_time_alone(&mut self, handle: InodeHandle, access_time: i64) {
-        self.tables.inodes.get_mut(handle.0).atime = access_time;
+        let atime = Interned::short(&mut self.tables.interned, access_time);
+        self.tables.inodes.get_mut(handle.0).atime = atime;
     }
 
     /// A directory's modification time moves forward only. Source: `INode.updateModificationTime`, Hadoop 3.5.0.
     pub fn touch_directory(&mut self, handle: InodeHandle, modification_time: i64) {
-        if self.tables.inodes.get(handle.0).mtime < modification_time {
+        if self.inode(handle).modification_time() < modification_time {
             self.keep_attributes(handle);
-            self.tables.inodes.get_mut(handle.0).mtime = modification_time;
+            let mtime = Interned::short(&mut self.tables.interned, modification_time);
+            self.tables.inodes.get_mut(handle.0).mtime = mtime;
         }
     }
 
@@ -404,46 +431,41 @@ impl Tree {
         Ok(())
     }
 
-    fn intern_permission(&mut self, status: &PermissionStatus) -> u32 {
-        match &self.last_permission {
-            Some((last, at)) if last == status => *at,
+    fn intern_file(&mut self, status: &PermissionStatus, layout: FileLayout) -> u32 {
+        match &self.last_attributes {
+            Some((last, last_layout, at)) if last == status && *last_layout == layout => *at,
             _ => {
-                let at = Interned::permission_status(&mut self.tables.interned, status);
-                self.last_permission = Some((status.clone(), at));
+                let number = Interned::file_layout(&mut self.tables.interned, layout);
+                let at = Interned::attributes(&mut self.tables.interned, status, number);
+                self.last_attributes = Some((status.clone(), layout, at));
                 at
             }
         }
     }
 
-    fn intern_layout(&mut self, layout: FileLayout) -> u32 {
-        match self.last_layout {
-            Some((last, at)) if last == layout => at,
-            _ => {
-                let at = Interned::file_layout(&mut self.tables.interned, layout);
-                self.last_layout = Some((layout, at));
-                at
-            }
-        }
-    }
-
-    /// A detached inode.
-    fn new_inode(&mut self, new: &NewInode<'_>, name: &[u8], kind: InodeKind) -> InodeHandle {
+    /// A detached inode. The layout is that of a file.
+    fn new_inode(&mut self, new: &NewInode<'_>, name: &[u8], kind: InodeKind, layout: FileLayout) -> InodeHandle {
         let payload = match kind {
             InodeKind::Directory => {
                 self.free_directories.pop().unwrap_or_else(|| self.tables.directories.push(DirectoryRecord::default()))
             }
             _ => 0,
         };
-        let permission = self.intern_permission(new.permission);
+        let attributes = if kind == InodeKind::File {
+            self.count_policy(UNSPECIFIED, layout.storage_policy);
+            self.intern_file(new.permission, layout)
+        } else {
+            Interned::attributes(&mut self.tables.interned, new.permission, u32::from(UNSPECIFIED))
+        };
+        let interned = &mut self.tables.interned;
         let mut record = InodeRecord {
-            id: new.id.0,
-            mtime: new.modification_time,
-            atime: new.access_time,
-            length: 0,
+            id: Interned::short(interned, new.id.0 as i64),
+            mtime: Interned::short(interned, new.modification_time),
+            atime: Interned::short(interned, new.access_time),
+            length: Short::default(),
             parent: NO_PARENT,
             name: self.tables.names.insert(name),
-            permission,
-            layout: if kind == InodeKind::File { files::NO_LAYOUT } else { 0 },
+            attributes,
             payload: BlockHandle(payload),
             flags: inode::KIND_FREE,
         };
@@ -455,7 +477,7 @@ impl Tree {
             }
             None => self.tables.inodes.push(record),
         };
-        self.by_id.insert(new.id.0, at, &self.tables.inodes);
+        self.by_id.insert(new.id.0, at);
         if kind == InodeKind::Directory {
             self.hints.fit(payload as usize + 1);
         }

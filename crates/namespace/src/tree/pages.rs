@@ -5,8 +5,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of a page, at most.
-pub(crate) const PAGE_BYTES: usize = 64 * 1024;
+/// Bytes of a page, at most: with the two counters of its `Arc`, 64 KiB. One byte more, and an allocator gives 80.
+pub(crate) const PAGE_BYTES: usize = 64 * 1024 - 2 * size_of::<usize>();
 
 /// Bytes of pages that were copied because a checkpoint held them, since the process began. Only ever read as a figure.
 static COPIED_BYTES: AtomicU64 = AtomicU64::new(0);
@@ -19,7 +19,7 @@ pub fn copied_page_bytes() -> u64 {
 
 /// Counts a page that is about to be changed, and so to be copied, while a checkpoint holds it.
 #[inline]
-pub(crate) fn count_copy<T: ?Sized>(page: &Arc<T>) {
+fn count_copy<T: ?Sized>(page: &Arc<T>) {
     if Arc::strong_count(page) > 1 {
         COPIED_BYTES.fetch_add(size_of_val(&**page) as u64, Ordering::Relaxed);
     }
@@ -27,13 +27,13 @@ pub(crate) fn count_copy<T: ?Sized>(page: &Arc<T>) {
 
 /// A page to change.
 #[inline]
-pub(crate) fn own_page<T: Clone>(page: &mut Arc<[T]>) -> &mut [T] {
+pub(super) fn own_page<T: Clone>(page: &mut Arc<[T]>) -> &mut [T] {
     count_copy(page);
     Arc::make_mut(page)
 }
 
 /// A growing table of `T`, indexed by `u32`.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Paged<T> {
     pages: Vec<Arc<[T]>>,
     len: u32,
@@ -46,9 +46,7 @@ impl<T> Default for Paged<T> {
 }
 
 impl<T: Copy + Default> Paged<T> {
-    /// Entries of a page: the largest power of two that fits, so that an index splits by shift and mask.
-    const SHIFT: u32 = (PAGE_BYTES / size_of::<T>()).ilog2();
-    const MASK: u32 = (1 << Self::SHIFT) - 1;
+    const PER_PAGE: u32 = (PAGE_BYTES / size_of::<T>()) as u32;
 
     /// The entry at `index`.
     ///
@@ -56,28 +54,33 @@ impl<T: Copy + Default> Paged<T> {
     /// On an index that was never pushed: handles come from the tables themselves.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> &T {
-        &self.pages[(index >> Self::SHIFT) as usize][(index & Self::MASK) as usize]
+        &self.pages[(index / Self::PER_PAGE) as usize][(index % Self::PER_PAGE) as usize]
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, index: u32) -> &mut T {
-        &mut own_page(&mut self.pages[(index >> Self::SHIFT) as usize])[(index & Self::MASK) as usize]
+        &mut own_page(&mut self.pages[(index / Self::PER_PAGE) as usize])[(index % Self::PER_PAGE) as usize]
     }
 
     /// Appends `value` and returns its index.
     pub(crate) fn push(&mut self, value: T) -> u32 {
         let index = self.len;
-        if index & Self::MASK == 0 {
-            self.pages.push(alloc::vec![T::default(); 1 << Self::SHIFT].into());
+        if index.is_multiple_of(Self::PER_PAGE) {
+            self.pages.push(core::iter::repeat_n(T::default(), Self::PER_PAGE as usize).collect());
         }
         self.len = index.checked_add(1).expect("a table holds at most 2^32 - 1 entries");
         *self.get_mut(index) = value;
         index
     }
 
+    /// Entries that were pushed.
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
     /// Bytes of all pages.
     pub(crate) fn bytes(&self) -> usize {
-        self.pages.len() * ((size_of::<T>() << Self::SHIFT) + size_of::<Arc<[T]>>())
+        self.pages.len() * (PAGE_BYTES + 2 * size_of::<usize>() + size_of::<Arc<[T]>>())
     }
 }
 

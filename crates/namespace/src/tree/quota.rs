@@ -4,7 +4,8 @@ use super::Tree;
 use super::features::NONE;
 use super::handles::InodeHandle;
 use super::held::Held;
-use super::inode::InodeView;
+use super::inode::{InodeKind, InodeView};
+use super::intern::Interned;
 use super::pages::Paged;
 use super::tables::Tables;
 use crate::erasure_coding::EcPolicies;
@@ -74,7 +75,11 @@ impl<'a> InodeView<'a> {
 
     /// The storage policy that this inode itself names; 0: none.
     pub fn local_storage_policy(self) -> u8 {
-        if self.is_file() { self.layout().storage_policy } else { self.record.directory_policy() }
+        match self.kind() {
+            InodeKind::File => self.layout().storage_policy,
+            InodeKind::Directory => self.tables.interned.policy(self.record.attributes),
+            InodeKind::Symlink => UNSPECIFIED,
+        }
     }
 
     /// The storage policy that counts for this inode: its own or that of the nearest directory above with one; 0: none.
@@ -194,7 +199,9 @@ impl Tree {
         }
         let before = self.inode(handle).storage_policy();
         self.count_policy(old, policy);
-        self.tables.inodes.get_mut(handle.0).set_directory_policy(policy);
+        let attributes = self.tables.inodes.get(handle.0).attributes;
+        let attributes = Interned::with_layout(&mut self.tables.interned, attributes, u32::from(policy));
+        self.tables.inodes.get_mut(handle.0).attributes = attributes;
         let after = self.inode(handle).storage_policy();
         self.retype(handle, before, after);
     }

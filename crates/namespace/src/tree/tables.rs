@@ -181,14 +181,20 @@ impl Tables {
 
     /// Bytes of all tables, for the memory bench.
     pub fn bytes(&self) -> usize {
-        self.inodes.bytes()
-            + self.directories.bytes()
-            + self.names.bytes()
-            + self.children.bytes()
-            + self.block_lists.bytes()
-            + self.features.bytes()
-            + self.snapshots.bytes()
-            + self.quota_bytes()
+        self.table_bytes().iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Bytes by table.
+    pub fn table_bytes(&self) -> [(&'static str, usize); 7] {
+        [
+            ("Inodes", self.inodes.bytes()),
+            ("Directories", self.directories.bytes()),
+            ("Names", self.names.bytes()),
+            ("Children", self.children.bytes()),
+            ("BlockLists", self.block_lists.bytes()),
+            ("Features", self.features.bytes() + self.quota_bytes()),
+            ("Snapshots", self.snapshots.bytes()),
+        ]
     }
 }
 

@@ -33,7 +33,7 @@ impl ChildrenDiff<'_> {
 /// Whether owner, group, mode, layout, ACL, extended attributes or quota differ: times do not count.
 /// Source: `INodeFileAttributes.metadataEquals`, `INodeDirectoryAttributes.metadataEquals`, Hadoop 3.5.0.
 fn metadata_differs(a: InodeView<'_>, b: InodeView<'_>) -> bool {
-    a.record.permission != b.record.permission
+    !a.tables.interned.is_same_permission(a.record.attributes, b.record.attributes)
         || a.layout() != b.layout()
         || a.quota() != b.quota()
         || !a.acl().eq(b.acl())

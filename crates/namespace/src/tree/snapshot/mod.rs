@@ -18,6 +18,7 @@ use super::Tree;
 use super::features::NONE;
 use super::handles::InodeHandle;
 use super::inode::{InodeRecord, InodeView};
+use super::intern::Interned;
 use super::tables::Tables;
 use crate::blocks::BlockHandle;
 use alloc::boxed::Box;
@@ -363,8 +364,9 @@ impl Tree {
     pub fn create_snapshot(&mut self, root: InodeHandle, name: &str, mtime: i64) -> SnapshotId {
         let id = self.snapshot_counter();
         self.add_root_diff(root, id);
+        let short = Interned::short(&mut self.tables.interned, mtime);
         if let Some(copy) = self.state_mut(root).diffs.last_mut().and_then(|diff| diff.copy.as_mut()) {
-            copy.record.mtime = mtime;
+            copy.record.mtime = short;
         }
         self.insert_snapshot_name(root, Snapshot { id, name: name.into() });
         self.touch_snapshot_root(root, mtime);

@@ -9,6 +9,7 @@ use crate::tree::Tree;
 use crate::tree::children::compare_names;
 use crate::tree::features::NONE;
 use crate::tree::handles::InodeHandle;
+use crate::tree::intern::Interned;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
@@ -100,7 +101,8 @@ impl Tree {
 
     /// The modification time of a directory whose snapshots changed: no snapshot shows another one for that.
     pub(crate) fn touch_snapshot_root(&mut self, directory: InodeHandle, mtime: i64) {
-        if self.tables.inodes.get(directory.0).mtime < mtime {
+        if self.inode(directory).modification_time() < mtime {
+            let mtime = Interned::short(&mut self.tables.interned, mtime);
             self.tables.inodes.get_mut(directory.0).mtime = mtime;
         }
     }
@@ -221,7 +223,7 @@ impl Tree {
     pub(crate) fn block_replication(&self, file: InodeHandle) -> u16 {
         let diffs = self.tables.snapshot_state(file).map_or(&[][..], |state| &state.diffs);
         let copies = diffs.iter().filter_map(|diff| diff.copy.as_ref());
-        let past = copies.map(|copy| self.tables.interned.layout(copy.record.layout).replication).max();
+        let past = copies.map(|copy| self.tables.interned.layout(copy.record.attributes).replication).max();
         self.inode(file).replication().max(past.unwrap_or(0))
     }
 
