@@ -68,9 +68,9 @@ impl Tree {
         self.settle(moved, garbage);
     }
 
-    /// Totals of what snapshots hold of a subtree beside what lies there now: deleted inodes as they are, each once; renamed
-    /// ones as the last snapshot under the old name shows them, wherever they lie now.
-    /// Source: `ContentSummaryComputationContext.tallyDeletedSnapshottedINodes` and answers of Hadoop 3.5.0.
+    /// Totals of what snapshots hold of a subtree beside what lies there now: deleted inodes as they are; renamed ones as the
+    /// last snapshot under the old name shows them, wherever they lie now, once for each old name.
+    /// Source: `DirectoryWithSnapshotFeature.computeContentSummary4Snapshot`, Hadoop 3.5.0.
     pub(crate) fn held_counts(&self, top: InodeHandle) -> Counts {
         let mut sum = Counts::default();
         if !self.tables.has_snapshots() {
@@ -78,7 +78,6 @@ impl Tree {
         }
         let changed: BTreeSet<InodeHandle> = self.snapshot_index.by_snapshot.values().flatten().copied().collect();
         let mut tops = alloc::vec![top];
-        let mut renamed = BTreeSet::new();
         let mut done = 0;
         while done < tops.len() {
             let below = tops[done];
@@ -87,9 +86,7 @@ impl Tree {
                 let diffs = self.tables.snapshot_state(directory).map_or(&[][..], |state| &state.diffs);
                 for entry in diffs.iter().filter_map(Diff::directory).flat_map(|diff| &diff.deleted) {
                     if let Reference::WithName(last) = entry.reference {
-                        if renamed.insert(entry.inode) {
-                            sum.add(&self.tables.counts_at(entry.inode, last));
-                        }
+                        sum.add(&self.tables.counts_at(entry.inode, last));
                     } else if !tops.iter().any(|&top| self.tables.is_below(entry.inode, top)) {
                         sum.add(&self.tables.counts(entry.inode));
                         tops.push(entry.inode);

@@ -101,8 +101,11 @@ impl Tables {
         if between.any(|copy| metadata_differs(first, copy)) {
             return true;
         }
-        let after = copies(range.end..diffs.len()).next().unwrap_or(current);
-        metadata_differs(first, after)
+        // Hadoop looks at all that came later, up to now, and takes a diff without attributes for a change.
+        let later = &diffs[range.end..];
+        later.iter().any(|diff| diff.copy.is_none())
+            || copies(range.end..diffs.len()).any(|copy| metadata_differs(first, copy))
+            || metadata_differs(first, current)
     }
 
     /// A child that a directory has in `later`, and whether it was renamed there.
