@@ -31,7 +31,7 @@ pub const SUITES: &[&str] = &["contract", "fscontext", "cli", "compat"];
 
 /// Tests of our own that need processes of other people: browser pages, syncs under strace, mixed clusters, DistCp, HBase's log.
 pub const OWN: &[&str] =
-    &["pages", "strace", "errors", "methods", "offline", "samples", "mixed", "distcp", "wal", "datadirs"];
+    &["pages", "strace", "errors", "methods", "offline", "samples", "mixed", "distcp", "wal", "datadirs", "encryption"];
 /// Kinds of the NameNode and the three DataNodes of each mixed cluster.
 const MIXTURES: &[[&str; 4]] = &[
     ["surus", "java", "surus", "java"],
@@ -103,7 +103,7 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
             let cluster = Cluster::start(name, 3, hadoop)?;
             shell::run(&mut script("conformance/wal/run.sh", &[&cluster.uri(), &out]))
         }
-        "strace" | "offline" | "samples" | "distcp" | "datadirs" => shell::run(
+        "strace" | "offline" | "samples" | "distcp" | "datadirs" | "encryption" => shell::run(
             script(
                 &if name == "samples" {
                     "conformance/offline/samples.sh".into()

@@ -24,6 +24,7 @@ mod checksum;
 mod client;
 mod config;
 mod datanode;
+mod encryption;
 mod error;
 mod lease;
 mod namenode;
@@ -39,6 +40,7 @@ pub use attributes::{AclChange, AclEntry, AclScope, AclStatus, AclType, XAttr, X
 pub use checksum::FileChecksum;
 pub use client::{DfsClient, ServerDefaults};
 pub use config::{ClientConfig, ReadConfig, ReplaceDatanode, ReplacePolicy, RetryConfig, WriteConfig};
+pub use encryption::{EncryptionZone, FileEncryptionInfo, ReencryptionState, ReencryptionStatus};
 pub use error::{ClientError, Result, io_text};
 pub use namenode::{CLIENT_PROTOCOL, NameNodes, Repeat};
 pub use policies::{

@@ -20,6 +20,7 @@ mod lock;
 mod namenode;
 mod parked;
 mod proxy_users;
+mod reencryption;
 mod retry_cache;
 mod rpc;
 mod safe_mode;

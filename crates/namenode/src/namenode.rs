@@ -126,6 +126,7 @@ impl NameNode {
             address: bind.to_string(),
             error,
         })?;
+        core.resume_reencryption();
         runtime.spawn(ticks::run(Arc::downgrade(&core)));
         if loaded_much {
             let core = Arc::clone(&core);

@@ -39,6 +39,7 @@ pub use resolve::{DirOp, Resolved};
 pub use tree::{InodeHandle, InodeView, Tree};
 pub use walk::SubtreeWalk;
 
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use surus_types::{FsPermission, InodeId, PermissionStatus};
 
@@ -60,6 +61,8 @@ pub struct Namespace {
     pub rolling_upgrade: Option<ops::rolling_upgrade::RollingUpgrade>,
     /// Cache pools and directives.
     pub cache: Arc<cache::CacheState>,
+    /// Encryption zones whose files' keys are being encrypted anew, and whether that is to end: nothing moves in them.
+    pub reencrypting: BTreeMap<InodeId, bool>,
     detached: ops::delete::Detached,
     walks: walk::Walks,
     /// A subtree whose permissions a walk has checked, for the plan that comes next.
@@ -83,6 +86,7 @@ impl Namespace {
             secrets: Arc::default(),
             rolling_upgrade: None,
             cache: Arc::default(),
+            reencrypting: BTreeMap::new(),
             detached: ops::delete::Detached::default(),
             walks: walk::Walks::default(),
             walked: None,

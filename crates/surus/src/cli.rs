@@ -45,6 +45,9 @@ enum Command {
     /// Erasure coding policies: -listPolicies, -setPolicy, ...
     #[command(disable_help_flag = true)]
     Ec(Rest),
+    /// Encryption zones: -createZone, -listZones, ...
+    #[command(disable_help_flag = true)]
+    Crypto(Rest),
     /// Cache pools and directives: -addPool, -addDirective, ...
     #[command(disable_help_flag = true)]
     Cacheadmin(Rest),
@@ -118,6 +121,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Dfs(rest) => client_command(config, &rest.arguments, dfs::run),
         Command::Dfsadmin(rest) => client_command(config, &rest.arguments, dfsadmin::run),
         Command::Fsck(rest) => client_command(config, &rest.arguments, fsck::run),
+        Command::Crypto(rest) => client_command(config, &rest.arguments, admin::crypto::run),
         Command::Ec(rest) => client_command(config, &rest.arguments, admin::ec::run),
         Command::Cacheadmin(rest) => client_command(config, &rest.arguments, admin::cacheadmin::run),
         Command::Storagepolicies(rest) => client_command(config, &rest.arguments, admin::storagepolicies::run),

@@ -42,6 +42,31 @@ impl Operation for CreateEncryptionZone<'_> {
     }
 }
 
+/// Gives an inode another value of an encryption attribute in place of the one that was read before: a change of the NameNode's
+/// own, which checks no permission.
+#[derive(Clone, Copy, Debug)]
+pub struct SetEncryptionAttribute<'a> {
+    pub id: InodeId,
+    /// [`ENCRYPTION_ZONE`] or [`crate::xattr::FILE_ENCRYPTION_INFO`].
+    pub name: &'static str,
+    pub old: &'a [u8],
+    pub new: &'a [u8],
+}
+
+impl Operation for SetEncryptionAttribute<'_> {
+    type Reply = ();
+
+    fn plan(&self, namespace: &Namespace, env: &Env<'_>) -> Result<Plan<()>, Refusal> {
+        let handle = namespace.tree.get(self.id).filter(|&handle| namespace.tree.is_attached(handle));
+        let same = |handle: &_| namespace.tree.inode(*handle).xattr(RAW, self.name) == Some(self.old);
+        let path = handle.filter(same).and_then(|handle| namespace.tree.path_of(handle));
+        let path = path.ok_or_else(|| HdfsError::io(format!("inode {} was changed meanwhile", self.id)))?;
+        let xattr = XAttr { namespace: RAW, name: self.name.into(), value: Some(self.new.to_vec()) };
+        let xattrs = alloc::vec![xattr];
+        Ok(Plan::one(EditOp::SetXAttr { src: path.into(), xattrs, rpc: env.rpc.clone() }, ()))
+    }
+}
+
 /// A zone as it is listed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ZoneEntry {
@@ -52,7 +77,8 @@ pub struct ZoneEntry {
 }
 
 impl Namespace {
-    fn zone_entry(&self, zone: InodeView<'_>) -> Option<ZoneEntry> {
+    /// A zone's root as it is listed.
+    pub fn zone_entry(&self, zone: InodeView<'_>) -> Option<ZoneEntry> {
         let path = self.tree.path_of(zone.handle())?;
         Some(ZoneEntry { id: zone.id(), path, info: zone.zone_info()?.to_vec() })
     }
@@ -106,6 +132,10 @@ impl Namespace {
                 let path = |zone: InodeView<'_>| self.tree.path_of(zone.handle()).unwrap_or_default();
                 refuse(&format!("from encryption zone {} to encryption zone {}.", path(from), path(to)))
             }
+            (Some(zone), _) if self.reencrypting.contains_key(&zone.id()) => refuse(&format!(
+                "because encryption zone {} is currently under re-encryption",
+                self.tree.path_of(zone.handle()).unwrap_or_default()
+            )),
             _ => Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 //! Source: `AdminHelper.java`, Hadoop 3.5.0.
 
 pub mod cacheadmin;
+pub mod crypto;
 pub mod ec;
 pub mod snapshots;
 pub mod storagepolicies;

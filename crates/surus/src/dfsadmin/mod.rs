@@ -4,7 +4,7 @@
 mod cluster;
 mod datanodes;
 mod quota;
-mod report;
+pub mod report;
 mod snapshots;
 mod upgrade;
 mod usage;

@@ -20,13 +20,12 @@ use surus_types::{ExceptionClass, HdfsError, InodeId};
 ///
 /// # Errors
 /// It is damaged.
-pub(crate) fn zone_info(zone: &ZoneEntry) -> Result<ZoneEncryptionInfoProto, HdfsError> {
-    ZoneEncryptionInfoProto::decode(&*zone.info)
-        .map_err(|_| HdfsError::io(format!("Could not parse zone encryption info of {}", zone.path)))
+pub(crate) fn decode_zone(info: &[u8]) -> Result<ZoneEncryptionInfoProto, HdfsError> {
+    ZoneEncryptionInfoProto::decode(info).map_err(|_| HdfsError::io("Could not parse the encryption info of a zone"))
 }
 
 fn zone_proto(zone: ZoneEntry) -> Result<EncryptionZoneProto, HdfsError> {
-    let info = zone_info(&zone)?;
+    let info = decode_zone(&zone.info)?;
     Ok(EncryptionZoneProto {
         id: zone.id.0 as i64,
         path: zone.path,

@@ -4,29 +4,10 @@
 use crate::call::Call;
 use crate::core::Core;
 use crate::rpc::datanode::put;
-use crate::safe_mode::What;
 use surus_proto::hadoop::hdfs::{
-    GetDataEncryptionKeyResponseProto, GetEnclosingRootRequestProto, GetEnclosingRootResponseProto,
-    ListReencryptionStatusRequestProto, ListReencryptionStatusResponseProto, MsyncResponseProto, ReencryptActionProto,
-    ReencryptEncryptionZoneRequestProto,
+    GetDataEncryptionKeyResponseProto, GetEnclosingRootRequestProto, GetEnclosingRootResponseProto, MsyncResponseProto,
 };
 use surus_types::{ExceptionClass, HdfsError};
-
-pub(super) fn reencrypt_encryption_zone(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let request: ReencryptEncryptionZoneRequestProto = call.decode()?;
-    call.check_superuser("reencryption")?;
-    let action = if request.action == ReencryptActionProto::CancelReencrypt as i32 { "CANCEL" } else { "START" };
-    let text = format!("NameNode in safemode, cannot {action} re-encryption on zone {}", request.zone);
-    core.check_safe_mode(&core.namespace.read(), What(&text, ""))?;
-    Err(HdfsError::io("No key provider configured, re-encryption operation is rejected"))
-}
-
-pub(super) fn list_reencryption_status(_: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let _: ListReencryptionStatusRequestProto = call.decode()?;
-    call.check_superuser("listReencryptionStatus")?;
-    put(out, &ListReencryptionStatusResponseProto { statuses: Vec::new(), has_more: false });
-    Ok(())
-}
 
 pub(super) fn get_data_encryption_key(_: &Core, _: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     put(out, &GetDataEncryptionKeyResponseProto { data_encryption_key: None });

@@ -14,6 +14,7 @@ mod metasave;
 mod namespace;
 mod policies;
 mod quota;
+mod reencryption;
 mod snapshots;
 pub(crate) mod storage;
 mod tokens;
@@ -97,7 +98,7 @@ pub static METHODS: &[Method] = &[
     method("listCorruptFileBlocks", Read(admin::list_corrupt_file_blocks)),
     method("listEncryptionZones", Read(encryption::list_encryption_zones)),
     method("listOpenFiles", Read(listings::list_open_files)),
-    method("listReencryptionStatus", Read(features::list_reencryption_status)),
+    method("listReencryptionStatus", Read(reencryption::list_reencryption_status)),
     method("listXAttrs", Read(attributes::list_xattrs)),
     method("metaSave", Slow(metasave::meta_save)),
     method("mkdirs", Write(namespace::mkdirs)),
@@ -106,7 +107,7 @@ pub static METHODS: &[Method] = &[
     method("modifyCachePool", AtMostOnce(cache::modify_cache_pool)),
     method("msync", Read(features::msync)),
     method("recoverLease", Write(files::recover_lease)),
-    method("reencryptEncryptionZone", Read(features::reencrypt_encryption_zone)),
+    method("reencryptEncryptionZone", AtMostOnce(reencryption::reencrypt_encryption_zone)),
     method("refreshNodes", Read(admin::refresh_nodes)),
     method("removeAcl", Write(attributes::remove_acl)),
     method("removeAclEntries", Write(attributes::remove_acl_entries)),
