@@ -253,7 +253,7 @@ fn read(h: &Harness, words: &[&str]) -> Result<String, HdfsError> {
         ["closed", src] => ns.is_file_closed(&env, src).map(|b| b.to_string()),
         ["getfacl", src] => ns.get_acl_status(&env, src).map(|status| {
             let entries: Vec<String> = status.entries.map(|e| e.to_entry().to_string()).collect();
-            format!("{} {}:{} {}", status.permission, status.owner, status.group, entries.join(","))
+            format!("{} {}:{} {}", status.permission.unwrap(), status.owner, status.group, entries.join(","))
         }),
         ["getfattr", src, ref names @ ..] => {
             let names: Vec<XAttr> = names.iter().map(|name| xattr(name, None)).collect();

@@ -392,16 +392,20 @@ pub fn acl_status(
     out: &mut Vec<u8>,
     owner: &str,
     group: &str,
-    permission: FsPermission,
+    permission: Option<FsPermission>,
     entries: impl Iterator<Item = AclEntry>,
 ) {
     let entries: Vec<AclEntry> = entries.collect();
     list(out, "{\"AclStatus\":{\"entries\":", &entries, |out, e| string(out, e.to_string().as_bytes()));
     text_field(out, ",\"group\":", group.as_bytes());
     text_field(out, ",\"owner\":", owner.as_bytes());
-    raw(out, ",\"permission\":\"");
-    octal(out, permission.0);
-    raw(out, if permission.is_sticky() { "\",\"stickyBit\":true}}" } else { "\",\"stickyBit\":false}}" });
+    if let Some(permission) = permission {
+        raw(out, ",\"permission\":\"");
+        octal(out, permission.0);
+        raw(out, "\"");
+    }
+    let is_sticky = permission.is_some_and(FsPermission::is_sticky);
+    raw(out, if is_sticky { ",\"stickyBit\":true}}" } else { ",\"stickyBit\":false}}" });
 }
 
 /// The answer to GETXATTRS: names with prefix, values that may be empty.

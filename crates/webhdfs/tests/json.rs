@@ -190,7 +190,7 @@ fn block_locations() {
 fn acls_and_extended_attributes() {
     let entries = parse_acl_spec("user:b:r-x,default:group::rw-", true).unwrap();
     assert_eq!(
-        show(|out| json::acl_status(out, "root", "g", FsPermission(0o1755), entries.into_iter())),
+        show(|out| json::acl_status(out, "root", "g", Some(FsPermission(0o1755)), entries.into_iter())),
         "{\"AclStatus\":{\"entries\":[\"user:b:r-x\",\"default:group::rw-\"],\"group\":\"g\",\"owner\":\"root\",\
          \"permission\":\"1755\",\"stickyBit\":true}}"
     );

@@ -11,7 +11,8 @@ use surus_types::{FsPermission, HdfsError};
 pub struct AclStatus<'a> {
     pub owner: &'a str,
     pub group: &'a str,
-    pub permission: FsPermission,
+    /// `.snapshot` has none.
+    pub permission: Option<FsPermission>,
     pub entries: Acl<'a>,
 }
 
@@ -23,8 +24,11 @@ impl Namespace {
     pub fn get_acl_status(&self, env: &Env<'_>, src: &str) -> Result<AclStatus<'_>, HdfsError> {
         self.check_acls_enabled()?;
         let path = self.resolve(env, src, DirOp::Read)?;
+        if path.dot_snapshot.is_some() {
+            return Ok(AclStatus { owner: "", group: "", permission: None, entries: self.tree.no_acl() });
+        }
         let inode = self.shown(&path, self.existing(&path, "cannot find ")?);
         let (owner, group) = (inode.user(), inode.group());
-        Ok(AclStatus { owner, group, permission: inode.permission(), entries: inode.acl() })
+        Ok(AclStatus { owner, group, permission: Some(inode.permission()), entries: inode.acl() })
     }
 }

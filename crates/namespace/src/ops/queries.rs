@@ -47,6 +47,9 @@ impl Namespace {
             return Err(HdfsError::io(format!("Path {src} is not a symbolic link")));
         }
         let path = self.resolve_for_status(env, src, DirOp::ReadLink)?;
+        if path.as_ref().is_some_and(|path| path.dot_snapshot.is_some()) {
+            return Err(HdfsError::io(format!("Path {src} is not a symbolic link")));
+        }
         let Some(handle) = path.and_then(|path| path.last) else {
             return Err(HdfsError::file_not_found(format!("File does not exist: {src}")));
         };

@@ -195,6 +195,11 @@ impl Tables {
         self.inode(handle).features()
     }
 
+    /// The entries of what has no ACL.
+    pub fn no_acl(&self) -> Acl<'_> {
+        self.acl_at(NONE)
+    }
+
     pub(super) fn acl_at(&self, at: u32) -> Acl<'_> {
         let words = if at == NONE { &[] } else { self.features.acls.get(at) };
         Acl { words: words.iter(), interned: &self.interned }

@@ -18,7 +18,7 @@ use surus_proto::hadoop::hdfs::{
     RemoveDefaultAclResponseProto, RemoveXAttrRequestProto, RemoveXAttrResponseProto, SetAclRequestProto,
     SetAclResponseProto, SetXAttrRequestProto, SetXAttrResponseProto, XAttrProto,
 };
-use surus_types::HdfsError;
+use surus_types::{FsPermission, HdfsError};
 
 /// Numbers that the protocol lacks count as its first, as a Java server reads them.
 fn acl_entry(entry: &AclEntryProto) -> AclEntry {
@@ -103,9 +103,9 @@ pub(super) fn get_acl_status(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) ->
     let result = AclStatusProto {
         owner: status.owner.to_owned(),
         group: status.group.to_owned(),
-        sticky: status.permission.is_sticky(),
+        sticky: status.permission.is_some_and(FsPermission::is_sticky),
         entries: status.entries.map(entry).collect(),
-        permission: Some(FsPermissionProto { perm: u32::from(status.permission.0) }),
+        permission: status.permission.map(|permission| FsPermissionProto { perm: u32::from(permission.0) }),
     };
     put(out, &GetAclStatusResponseProto { result });
     Ok(())

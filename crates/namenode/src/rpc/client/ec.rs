@@ -58,6 +58,9 @@ pub(crate) fn policy_of<'n>(
 ) -> Result<Option<&'n ErasureCodingPolicy>, HdfsError> {
     let path = namespace.resolve(env, src, DirOp::Read)?;
     namespace.check_path_access(env, &path, FsAction::READ)?;
+    if path.dot_snapshot.is_some() || src == "/.reserved" {
+        return Ok(None);
+    }
     let handle = namespace.existing(&path, "Path not found: ")?;
     Ok(namespace.tree.inode(handle).ec_policy())
 }

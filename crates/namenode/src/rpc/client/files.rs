@@ -238,7 +238,14 @@ pub(super) fn get_located_file_info(core: &Core, call: &Call<'_>, out: &mut Vec<
     let request: GetLocatedFileInfoRequestProto = call.decode()?;
     let (env, namespace) = (core.env(call), core.namespace.read());
     let path = namespace.resolve(&env, request.src(), DirOp::Read)?;
-    let Some(handle) = path.last else { return Ok(()) };
+    let Some(handle) = path.last else {
+        // Nothing there, or a directory that is made up.
+        return namespace.get_file_info(&env, request.src(), |status| {
+            if let Some(status) = status {
+                put_file_status(out, 1, &status);
+            }
+        });
+    };
     let inode = namespace.shown(&path, handle);
     if !inode.is_file() {
         put_file_status(out, 1, &inode.status(b""));
