@@ -3,8 +3,10 @@
 
 use crate::cluster::{Cluster, free_range, results_dir};
 use crate::shell::{self, script};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Parser;
+use std::path::PathBuf;
+use std::process::Command;
 
 /// Clients of `conformance/clients/run.sh`.
 pub const CLIENTS: &[&str] = &[
@@ -30,8 +32,20 @@ pub const CLIENTS: &[&str] = &[
 pub const SUITES: &[&str] = &["contract", "fscontext", "cli", "compat"];
 
 /// Tests of our own that need processes of other people: browser pages, syncs under strace, mixed clusters, DistCp, HBase's log.
-pub const OWN: &[&str] =
-    &["pages", "strace", "errors", "methods", "offline", "samples", "mixed", "distcp", "wal", "datadirs", "encryption"];
+pub const OWN: &[&str] = &[
+    "pages",
+    "strace",
+    "errors",
+    "methods",
+    "offline",
+    "samples",
+    "snapshots",
+    "mixed",
+    "distcp",
+    "wal",
+    "datadirs",
+    "encryption",
+];
 /// Kinds of the NameNode and the three DataNodes of each mixed cluster.
 const MIXTURES: &[[&str; 4]] = &[
     ["surus", "java", "surus", "java"],
@@ -39,6 +53,10 @@ const MIXTURES: &[[&str; 4]] = &[
     ["java", "surus", "java", "surus"],
     ["java", "surus", "surus", "surus"],
 ];
+
+const HADOOP_GIT: &str = "https://github.com/apache/hadoop.git";
+const HADOOP_TAG: &str = "rel/release-3.5.0";
+const COMPAT_BENCH: &str = "hadoop-tools/hadoop-compat-bench";
 
 #[derive(Parser)]
 pub struct Args {
@@ -88,6 +106,9 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
     if SUITES.contains(&name) {
         let cluster = Cluster::start(name, if name == "compat" { 1 } else { 2 }, hadoop)?;
         let mut suite = script("conformance/suites/run.sh", &[name, &cluster.uri(), "-o", &out]);
+        if name == "compat" && std::env::var_os("HADOOP_SRC").is_none() {
+            suite.env("HADOOP_SRC", compat_sources()?);
+        }
         if let Some(filter) = filter {
             suite.args(["--filter", filter]);
         }
@@ -122,9 +143,34 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
             }
             shell::run(&mut command)
         }
+        "snapshots" => snapshots(),
         "mixed" => mixed(),
         _ => unknown(name),
     }
+}
+
+/// Hadoop's compat-bench is in no registry: its sources are taken from the release's repository, once.
+fn compat_sources() -> Result<PathBuf> {
+    let folder = results_dir().join("hadoop-src");
+    if !folder.join(COMPAT_BENCH).is_dir() {
+        let git = |args: &[&str]| shell::run(Command::new("git").args(args));
+        let to = folder.to_string_lossy();
+        git(&[
+            "clone",
+            "--quiet",
+            "--depth",
+            "1",
+            "--filter=blob:none",
+            "--sparse",
+            "--branch",
+            HADOOP_TAG,
+            HADOOP_GIT,
+            &to,
+        ])
+        .and_then(|()| git(&["-C", &to, "sparse-checkout", "set", COMPAT_BENCH]))
+        .context("compat needs Hadoop's sources: name a folder or git directory of them in HADOOP_SRC")?;
+    }
+    Ok(folder)
 }
 
 fn mixed() -> Result<()> {
@@ -132,6 +178,18 @@ fn mixed() -> Result<()> {
     for kinds in MIXTURES {
         let port = free_range(40)?.to_string();
         shell::run(script("conformance/mixed/run.sh", &[]).arg(&surus).arg(port).args(kinds))?;
+    }
+    Ok(())
+}
+
+/// Random operations on both sides, then Hadoop on what Surus saved and back.
+fn snapshots() -> Result<()> {
+    let surus = shell::surus_binary()?;
+    for check in ["compare", "interchange"] {
+        let dir = results_dir().join(format!("snapshots-{check}"));
+        let _ = std::fs::remove_dir_all(&dir);
+        let mut command = script(&format!("conformance/snapshots/{check}.sh"), &[]);
+        shell::run(command.arg(&surus).arg(dir).env("PORT", free_range(20)?.to_string()))?;
     }
     Ok(())
 }

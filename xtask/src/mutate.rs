@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 /// Where sync points lie, by the first part of their names, and whose tests must notice.
 const CRATES: &[(&str, &str)] = &[("journal.", "crates/journal"), ("datanode.", "crates/datanode")];
 const REASONS: &str = "xtask/unmutated.tsv";
 /// Read by `SyncPoint` in the crate `disk`: the named call does nothing.
 const FEATURE: &str = "surus-disk/mutate-syncs";
+/// Points tried at a time.
+const SIDE_BY_SIDE: usize = 2;
 const SWITCH: &str = "SURUS_SKIP_SYNC";
 
 /// All points, or those whose names begin with one of `wanted`.
@@ -29,20 +30,23 @@ pub fn run_all(wanted: &[String]) -> Result<()> {
         if !points.iter().any(|p| p.starts_with(prefix)) {
             continue;
         }
-        let tests = test_binaries(folder)?;
-        if wanted.is_empty() && !pass(folder, &tests, "no such point")? {
+        let tests = &test_binaries(folder)?;
+        if wanted.is_empty() && !pass(folder, tests, "no such point")? {
             bail!("the crash tests of {folder} fail with every sync in place");
         }
-        for point in points.iter().filter(|p| p.starts_with(prefix) && !reasons.contains_key(*p)) {
-            let start = Instant::now();
-            let noticed = !pass(folder, &tests, point)?;
-            println!(
-                "{point}\t{}\t{:.1} s",
-                if noticed { "noticed" } else { "NOT NOTICED" },
-                start.elapsed().as_secs_f64()
-            );
-            if !noticed {
-                unnoticed.push(point.as_str());
+        let untested = |p: &&String| p.starts_with(prefix) && !reasons.contains_key(*p);
+        let points: Vec<&String> = points.iter().filter(untested).collect();
+        for side_by_side in points.chunks(SIDE_BY_SIDE) {
+            let results = std::thread::scope(|scope| {
+                let one = |point| scope.spawn(move || pass(folder, tests, point).map(|passed| (point, !passed)));
+                let all: Vec<_> = side_by_side.iter().map(|point| one(point.as_str())).collect();
+                all.into_iter().map(|run| run.join().expect("no panic")).collect::<Result<Vec<_>>>()
+            })?;
+            for (point, noticed) in results {
+                println!("{point}\t{}", if noticed { "noticed" } else { "NOT NOTICED" });
+                if !noticed {
+                    unnoticed.push(point);
+                }
             }
         }
     }

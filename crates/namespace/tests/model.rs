@@ -404,7 +404,6 @@ pub fn through_image(namespace: &Namespace) -> Namespace {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
     #[test]
     fn model_live_replay_and_image_agree(steps in prop::collection::vec(step(), 1..120)) {
         let mut h = Harness::new(Namespace::new(config()));

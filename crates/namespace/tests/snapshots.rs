@@ -559,7 +559,6 @@ fn nothing_is_left(h: &mut Harness) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
     #[test]
     fn snapshots_show_what_was_there(steps in prop::collection::vec(step(), 1..80)) {
         snapshots_show_what_was(&steps)?;

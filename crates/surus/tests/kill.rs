@@ -13,6 +13,8 @@ use surus_types::FsPermission;
 
 const ROUNDS: u64 = 20;
 const THREADS: u64 = 6;
+const ROUNDS_A_SYSTEM: u64 = 50;
+const SYSTEMS_MAX: u64 = 8;
 
 /// How long the lease of a file that was open at the kill may take to be recovered.
 const RECOVERY_MAX: Duration = Duration::from_secs(60);
@@ -250,10 +252,21 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
+/// Many rounds are shared among file systems side by side, since most of a round is waiting.
 #[test]
 fn what_was_acknowledged_survives_kill_9() {
     let seed = number("SURUS_KILL_SEED", rand::random::<u32>().into());
     println!("SURUS_KILL_SEED={seed}");
+    let rounds = number("SURUS_KILL_ROUNDS", ROUNDS);
+    let systems = rounds.div_ceil(ROUNDS_A_SYSTEM).min(SYSTEMS_MAX);
+    std::thread::scope(|scope| {
+        for system in 0..systems {
+            scope.spawn(move || kill_again_and_again(seed.wrapping_add(system), rounds.div_ceil(systems)));
+        }
+    });
+}
+
+fn kill_again_and_again(seed: u64, rounds: u64) {
     let dir = tempfile::tempdir().unwrap();
     let mut random = StdRng::seed_from_u64(seed);
     let mut workers: Vec<Worker> = (0..THREADS).map(|n| Worker::new(seed, n)).collect();
@@ -261,7 +274,7 @@ fn what_was_acknowledged_survives_kill_9() {
     for worker in &workers {
         server.client().mkdirs(&worker.home, FsPermission(0o755), true).unwrap();
     }
-    for round in 0..number("SURUS_KILL_ROUNDS", ROUNDS) {
+    for round in 0..rounds {
         let stop = AtomicBool::new(false);
         let pause = Duration::from_millis(random.random_range(50..600));
         std::thread::scope(|scope| {
@@ -280,7 +293,7 @@ fn what_was_acknowledged_survives_kill_9() {
         workers.iter().for_each(|worker| recover_leases(&client, &worker.home));
         workers.iter_mut().for_each(|worker| worker.check(&client));
         let acknowledged: u64 = workers.iter().map(|w| w.acknowledged).sum();
-        println!("round {round}: killed after {pause:?}, {acknowledged} acknowledged so far");
+        println!("seed {seed}, round {round}: killed after {pause:?}, {acknowledged} acknowledged so far");
     }
     assert_eq!(server.terminate(), Some(0));
 }
