@@ -29,6 +29,14 @@ check "a file reads back" reads /z/f in
 check "its blocks are cipher text" [ -z "$(grep -rl '^12345$' "$d/data")" ]
 check "/.reserved/raw shows cipher text" [ "$(reads /.reserved/raw/z/f in; echo $?)" = 1 ]
 check "its key is told alike" cmp -s <(crypto -getFileEncryptionInfo -path /z/f) <(ours -getFileEncryptionInfo -path /z/f)
+dfs() { HADOOP_CONF_DIR="$d/conf" "$binary" dfs "$@"; }
+check "surus dfs reads it" cmp -s <(dfs -cat /z/f) "$d/in"
+check "and its tail" cmp -s <(dfs -tail /z/f) <(tail -c 1024 "$d/in")
+dfs -put "$d/in" /z/ours
+check "what surus dfs writes reads back" reads /z/ours in
+dfs -appendToFile "$d/in" /z/ours
+check "what it appends too" reads /z/ours twice
+HADOOP_CONF_DIR=$d/conf "$binary" dfs -rm -skipTrash /z/ours > /dev/null
 fs -cp -px /.reserved/raw/z/f /.reserved/raw/z/copy
 check "a raw copy reads back" reads /z/copy in
 fs -appendToFile "$d/in" /z/f

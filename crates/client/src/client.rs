@@ -12,6 +12,7 @@ use prost::Message;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use surus_conf::Configuration;
+use surus_keys::KeyProvider;
 use surus_proto::hadoop::hdfs as proto;
 use surus_types::{ExceptionClass, FsAction, FsPermission, FsStats};
 
@@ -33,6 +34,8 @@ pub(crate) struct Inner {
     pub leases: LeaseRenewer,
     pub connections: Connections,
     server_defaults: Mutex<Option<(Instant, ServerDefaults)>>,
+    /// Once a file in an encryption zone asked for them.
+    pub keys: Mutex<Option<Arc<dyn KeyProvider>>>,
 }
 
 /// What the NameNode proposes to clients.
@@ -42,6 +45,8 @@ pub struct ServerDefaults {
     pub replication: u16,
     pub trash_interval: Duration,
     pub encrypt_data_transfer: bool,
+    /// Empty: there are no encryption zones, or the client is to know it.
+    pub key_provider_uri: String,
 }
 
 impl DfsClient {
@@ -63,6 +68,7 @@ impl DfsClient {
             namenodes,
             client_name,
             server_defaults: Mutex::new(None),
+            keys: Mutex::new(None),
         };
         DfsClient { inner: Arc::new(inner) }
     }
@@ -201,6 +207,7 @@ impl DfsClient {
             replication: u16::try_from(from.replication).unwrap_or(1),
             trash_interval: Duration::from_secs(from.trash_interval.unwrap_or(0).saturating_mul(60)),
             encrypt_data_transfer: from.encrypt_data_transfer.unwrap_or(false),
+            key_provider_uri: from.key_provider_uri.unwrap_or_default(),
         };
         *self.inner.server_defaults.lock() = Some((Instant::now(), defaults.clone()));
         Ok(defaults)

@@ -27,6 +27,9 @@ pub struct ClientConfig {
     pub home_prefix: String,
     /// `fs.trash.interval`, used where the NameNode's own is 0.
     pub trash_interval: Duration,
+    /// Where keys are, if the NameNode does not say it.
+    pub key_provider_uri: String,
+    pub key_password_file: String,
 }
 
 /// How often and how fast calls to the NameNode are repeated.
@@ -124,6 +127,8 @@ impl ClientConfig {
             umask: conf.get(keys::FS_PERMISSIONS_UMASK_MODE)?,
             home_prefix: conf.get(keys::DFS_USER_HOME_DIR_PREFIX)?,
             trash_interval: conf.get(keys::FS_TRASH_INTERVAL)?,
+            key_provider_uri: conf.get(keys::HADOOP_SECURITY_KEY_PROVIDER_PATH)?,
+            key_password_file: conf.get(keys::HADOOP_SECURITY_KEYSTORE_JAVA_KEYSTORE_PROVIDER_PASSWORD_FILE)?,
         })
     }
 

@@ -21,6 +21,7 @@
 mod admin;
 mod attributes;
 mod checksum;
+mod cipher;
 mod client;
 mod config;
 mod datanode;

@@ -80,19 +80,20 @@ pub fn from_configuration(conf: &Configuration, user: &str) -> Result<Option<Arc
     if path.is_empty() {
         return Ok(None);
     }
-    open(&path, conf, user).map(Some)
+    let file = conf
+        .get(keys::HADOOP_SECURITY_KEYSTORE_JAVA_KEYSTORE_PROVIDER_PASSWORD_FILE)
+        .map_err(|e| HdfsError::io(e.to_string()))?;
+    open(&path, &file, user).map(Some)
 }
 
-/// The provider at a URI: `jceks://file/PATH` or `kms://http@HOST[;HOST]:PORT/kms`.
+/// The provider at a URI: `jceks://file/PATH` or `kms://http@HOST[;HOST]:PORT/kms`. `password_file`: of a key store, if it is not
+/// empty.
 ///
 /// # Errors
 /// As [`from_configuration`].
-pub fn open(uri: &str, conf: &Configuration, user: &str) -> Result<Arc<dyn KeyProvider>, HdfsError> {
+pub fn open(uri: &str, password_file: &str, user: &str) -> Result<Arc<dyn KeyProvider>, HdfsError> {
     if let Some(path) = uri.strip_prefix("jceks://file/") {
-        let file = conf
-            .get(keys::HADOOP_SECURITY_KEYSTORE_JAVA_KEYSTORE_PROVIDER_PASSWORD_FILE)
-            .map_err(|e| HdfsError::io(e.to_string()))?;
-        let password = java_key_store::password(&file)?;
+        let password = java_key_store::password(password_file)?;
         return Ok(Arc::new(JavaKeyStoreProvider::open(format!("/{path}").as_ref(), &password)?));
     }
     if let Some(rest) = uri.strip_prefix("kms://") {

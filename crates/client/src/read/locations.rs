@@ -26,7 +26,7 @@ pub(crate) struct Locations {
     /// The block under construction, its length the visible one.
     last: Option<proto::LocatedBlockProto>,
     pub ec_policy: Option<String>,
-    pub encrypted: bool,
+    pub encryption: Option<proto::FileEncryptionInfoProto>,
 }
 
 impl Locations {
@@ -48,7 +48,7 @@ impl Locations {
                 complete_length: answer.file_length,
                 last,
                 ec_policy: answer.ec_policy.map(|policy| crate::status::ec_policy_name(&policy)),
-                encrypted: answer.file_encryption_info.is_some(),
+                encryption: answer.file_encryption_info,
                 blocks: answer.blocks,
             });
         }

@@ -17,6 +17,7 @@ use locations::block_length;
 use rand::Rng;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::time::Duration;
+use surus_keys::StreamCipher;
 use surus_proto::hadoop::hdfs as proto;
 use surus_types::ExceptionClass;
 
@@ -41,6 +42,8 @@ pub struct Reader {
     /// UUIDs of DataNodes that failed for this reader.
     dead: Vec<String>,
     failures: u32,
+    /// Of a file in an encryption zone.
+    cipher: Option<StreamCipher>,
 }
 
 /// The replica that is being read.
@@ -55,15 +58,14 @@ impl DfsClient {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// `FileNotFoundException` for a missing file or a directory; encrypted and erasure-coded files are not read yet.
+    /// `FileNotFoundException` for a missing file or a directory; erasure-coded files are not read yet; the key of an
+    /// encrypted one cannot be had.
     pub fn open(&self, path: &str) -> Result<Reader> {
         let locations = Locations::fetch(self, path)?;
         if let Some(policy) = &locations.ec_policy {
             return Err(ClientError::io(format!("{path} is erasure-coded ({policy}): not supported by this client")));
         }
-        if locations.encrypted {
-            return Err(ClientError::io(format!("{path} lies in an encryption zone: not supported by this client")));
-        }
+        let cipher = self.cipher(path, locations.encryption.as_ref())?;
         Ok(Reader {
             client: self.clone(),
             path: path.to_string(),
@@ -75,8 +77,23 @@ impl DfsClient {
             pending_start: 0,
             dead: Vec::new(),
             failures: 0,
+            cipher,
         })
     }
+}
+
+/// Hands a piece of the file, which begins at `pos`, to `sink` in the clear.
+fn decrypted(
+    cipher: &mut Option<StreamCipher>,
+    pos: u64,
+    piece: &[u8],
+    sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let Some(cipher) = cipher else { return sink(piece) };
+    let mut plain = piece.to_vec();
+    cipher.seek(pos);
+    cipher.apply(&mut plain);
+    sink(&plain)
 }
 
 impl Reader {
@@ -185,6 +202,10 @@ impl Reader {
             match failed {
                 None => {
                     self.keep_connection(current);
+                    if let Some(cipher) = &mut self.cipher {
+                        cipher.seek(at);
+                        cipher.apply(room);
+                    }
                     return Ok(());
                 }
                 Some(error) => self.replica_failed(current, error),
@@ -208,7 +229,8 @@ impl Reader {
                     opened?
                 }
             };
-            match current.reader.next(|piece| (piece.len(), sink(piece))) {
+            let (pos, cipher) = (self.pos, &mut self.cipher);
+            match current.reader.next(|piece| (piece.len(), decrypted(cipher, pos, piece, sink))) {
                 Ok(Some((len, sunk))) => {
                     self.pos += len as u64;
                     self.failures = 0;

@@ -7,6 +7,7 @@ mod pipeline;
 
 pub(crate) use pipeline::SendSide;
 
+use crate::cipher::Encrypting;
 use crate::client::{DfsClient, perm};
 use crate::error::{ClientError, Result};
 use crate::lease::OpenFile;
@@ -18,6 +19,7 @@ use packet::{PacketBuf, PacketShape};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
+use surus_keys::StreamCipher;
 use surus_proto::hadoop::hdfs as proto;
 use surus_types::FsPermission;
 use surus_wire::datatransfer::{ChecksumType, DataChecksum};
@@ -93,14 +95,14 @@ impl DfsClient {
             create_parent: options.create_parent,
             replication: replication.into(),
             block_size,
-            // None: the NameNode then refuses a file in an encryption zone, which could not be encrypted here.
-            crypto_protocol_version: Vec::new(),
+            crypto_protocol_version: vec![proto::CryptoProtocolVersionProto::EncryptionZones as i32],
             unmasked: Some(perm(options.unmasked.unwrap_or(options.permission))),
             ec_policy_name: None,
             storage_policy: None,
         };
         let answer: proto::CreateResponseProto = self.call("create", AtMostOnce, &request)?;
         let status = answer.fs.ok_or_else(|| ClientError::io("the NameNode did not describe the new file"))?;
+        let encryption = status.file_encryption_info.clone();
         let status = FileStatus::from_proto(status, path);
         if let Some(policy) = &status.ec_policy {
             self.delete(path, false)?;
@@ -108,7 +110,14 @@ impl DfsClient {
                 "{path} would be erasure-coded ({policy}): not supported by this client"
             )));
         }
-        Ok(Writer::new(self, path, &status, settings, options.sync_block))
+        let cipher = self.cipher(path, encryption.as_ref());
+        if cipher.is_err() {
+            // What cannot be encrypted here is not to lie there in the clear.
+            self.delete(path, false)?;
+        }
+        let mut writer = Writer::new(self, path, &status, settings, options.sync_block);
+        writer.cipher = cipher?;
+        Ok(writer)
     }
 
     /// Opens an existing file to write behind its end. `new_block`: in a block of its own.
@@ -124,12 +133,17 @@ impl DfsClient {
             flag: Some(flag),
         };
         let answer: proto::AppendResponseProto = self.call("append", AtMostOnce, &request)?;
+        let encryption = match &answer.stat {
+            Some(status) => status.file_encryption_info.clone(),
+            None => self.get_file_encryption_info(path)?,
+        };
         let status = match answer.stat {
             Some(status) => FileStatus::from_proto(status, path),
             None => self.file_status(path)?,
         };
         let settings = block_settings(self, status.replication, false)?;
         let mut writer = Writer::new(self, path, &status, settings, false);
+        writer.cipher = self.cipher(path, encryption.as_ref())?;
         match answer.block {
             Some(last) if new_block => writer.previous = Some(last.b),
             Some(last) => {
@@ -177,6 +191,8 @@ pub struct Writer {
     persisted: bool,
     failed: Option<ClientError>,
     open_file: Option<OpenFile>,
+    /// Of a file in an encryption zone.
+    cipher: Option<StreamCipher>,
 }
 
 impl Writer {
@@ -200,6 +216,7 @@ impl Writer {
             excluded: Vec::new(),
             persisted: false,
             failed: None,
+            cipher: None,
         }
     }
 
@@ -247,7 +264,8 @@ impl Writer {
     pub fn write_from(&mut self, source: &mut dyn Read) -> io::Result<u64> {
         let mut copied = 0;
         loop {
-            let len = match self.packet.append_from(source) {
+            let mut encrypting = Encrypting { source: &mut *source, cipher: self.cipher.as_mut(), pos: self.pos };
+            let len = match self.packet.append_from(&mut encrypting) {
                 Ok(0) => return Ok(copied),
                 Ok(len) => len as u64,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -418,7 +436,13 @@ impl Writer {
 
 impl Write for Writer {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        let mut left = buf;
+        let encrypted = self.cipher.as_mut().map(|cipher| {
+            let mut bytes = buf.to_vec();
+            cipher.seek(self.pos);
+            cipher.apply(&mut bytes);
+            bytes
+        });
+        let mut left = encrypted.as_deref().unwrap_or(buf);
         while !left.is_empty() {
             if let Some(error) = &self.failed {
                 return Err(error.clone().into());
