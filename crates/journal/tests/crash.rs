@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use surus_disk::{CrashMode, Disk, MemDisk, OpenMode};
 use surus_journal::{FileName, LAYOUT_VERSION, SegmentReader};
 use surus_namespace::EditOp;
@@ -247,7 +247,7 @@ fn a_power_cut_while_the_fill_grows() {
         }
     }
     let mut states = States::from([(fs.log.last_txid(), fs.namespace.dump())]);
-    let crashes = cut_often(&disk, &fs, |_| true);
+    let crashes = cut_often(&disk, &fs, 50, |_| true);
     log_at_once(&mut fs, &mut states, (0..24).map(|i| touch(&short, 5_000_000 + i)).collect());
     fs.log.wait_durable(fs.log.last_txid()).unwrap();
     disk.observe(None);
@@ -272,7 +272,7 @@ fn a_power_cut_while_a_segment_begins() {
     let new_segment = FileName::InProgress(TxId(fs.log.last_txid().0 + 3)).path(&dirs[0]);
     let (gate, is_there) = (Arc::new(Mutex::new(())), new_segment.clone());
     let held = Arc::clone(&gate);
-    let crashes = cut_often(&disk, &fs, move |disk| {
+    let crashes = cut_often(&disk, &fs, 50, move |disk| {
         drop(held.lock());
         disk.metadata(&is_there).is_ok()
     });
@@ -295,10 +295,11 @@ fn a_power_cut_while_a_segment_begins() {
     }
 }
 
-/// Takes many crash clones wherever a crash can fall and `wanted` says so.
+/// Takes so many crash clones wherever a crash can fall and `wanted` says so.
 fn cut_often(
     disk: &MemDisk,
     fs: &Running,
+    clones: u64,
     wanted: impl Fn(&MemDisk) -> bool + Send + Sync + 'static,
 ) -> Arc<Mutex<Vec<Crash>>> {
     let crashes = Arc::new(Mutex::new(Vec::new()));
@@ -309,7 +310,7 @@ fn cut_often(
         }
         let acknowledged = heard.lock().durable;
         let mut taken = taken.lock();
-        for _ in 0..50 {
+        for _ in 0..clones {
             let seed = taken.len() as u64;
             let what = format!("acknowledged {acknowledged}, seed {seed}");
             taken.push(Crash { disk: disk.crash_clone(CrashMode::Random, seed), acknowledged, what });
@@ -326,6 +327,54 @@ fn log_at_once(fs: &mut Running, states: &mut States, ops: Vec<EditOp>) {
         states.insert(TxId(txid), fs.namespace.dump());
     }
     fs.log.log(&ops);
+}
+
+/// Requests go on while an image is written: wherever a cut falls, the old image with its edits is there, or the new one is.
+#[test]
+fn a_power_cut_during_a_checkpoint_while_serving() {
+    let dirs = [PathBuf::from("/name1"), PathBuf::from("/name2")];
+    for seed in 0..setting("SURUS_CRASH_CLONES", DEFAULT_CLONES).div_ceil(200) as u64 {
+        let disk = MemDisk::new();
+        format_dirs(&disk, &dirs);
+        let mut fs = Running::start(Arc::new(disk.clone()), &dirs).unwrap();
+        let mut load = MixedLoad::new(seed);
+        let mut states = States::from([(fs.log.last_txid(), fs.namespace.dump())]);
+        let mut serve = |fs: &mut Running, states: &mut States| {
+            for op in load.step() {
+                let txid = fs.run(op);
+                states.insert(txid, fs.namespace.dump());
+            }
+            fs.log.wait_durable(fs.log.last_txid()).unwrap();
+        };
+        (0..30).for_each(|_| serve(&mut fs, &mut states));
+        let saving = Arc::new(AtomicBool::new(false));
+        let is_saving = Arc::clone(&saving);
+        let crashes = cut_often(&disk, &fs, 1, move |_| is_saving.load(Ordering::SeqCst));
+        let mut served = 0;
+        for _ in 0..3 {
+            let roll = fs.log.roll();
+            states.extend([(roll.ended, fs.namespace.dump()), (roll.started, fs.namespace.dump())]);
+            let image = fs.namespace.freeze();
+            fs.log.wait_durable(roll.ended).unwrap();
+            saving.store(true, Ordering::SeqCst);
+            let storage = Arc::clone(&fs.storage);
+            let saver = std::thread::spawn(move || storage.save_namespace(&image, roll.ended));
+            while !saver.is_finished() {
+                serve(&mut fs, &mut states);
+                served += 1;
+            }
+            saver.join().unwrap().unwrap();
+            saving.store(false, Ordering::SeqCst);
+        }
+        disk.observe(None);
+        assert!(served > 3, "requests went on while images were written");
+        drop(fs);
+        let crashes = std::mem::take(&mut *crashes.lock());
+        assert!(crashes.len() > 60, "{} cuts", crashes.len());
+        for crash in crashes.iter().step_by(3) {
+            check(crash, &dirs, &states);
+        }
+    }
 }
 
 /// A cut while a directory is being formatted leaves one that can be formatted again, or one that is whole.

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use surus_disk::{Disk, MemDisk, OpenMode};
 use surus_journal::image::{Codec, ImageFile, ImageOptions, load_image};
 use surus_journal::{JournalError, LoadObserver, Loaded, Retention, Storage, StorageInfo};
+use surus_namespace::NamespaceConfig;
+use surus_namespace::room::TableLimits;
 use surus_types::TxId;
 
 fn dirs() -> [PathBuf; 1] {
@@ -39,6 +41,28 @@ fn the_image_of_a_fresh_file_system_is_javas() {
         storage.save_namespace(&loaded.namespace.freeze(), TxId(0)).unwrap();
         assert_eq!(disk.read(&current("fsimage_0000000000000000000"), 1 << 20).unwrap(), java);
         assert_eq!(disk.read(&current("fsimage_0000000000000000000.md5"), 1 << 20).unwrap(), java_md5);
+    }
+}
+
+/// What the tables have no room for is named with its place: in an image, which is passed over, and in the edits.
+#[test]
+fn an_image_and_edits_that_do_not_fit_say_so() {
+    let disk = MemDisk::new();
+    format_dirs(&disk, &dirs());
+    let mut fs = Running::start(Arc::new(disk.clone()), &dirs()).unwrap();
+    for i in 0..20 {
+        fs.mkdir(&format!("/{i}"));
+    }
+    fs.checkpoint().unwrap();
+    drop(fs);
+    let table_limits = TableLimits { rows: 10, ..TableLimits::default() };
+    let (mut notices, config) = (Notices::default(), NamespaceConfig { table_limits, ..config() });
+    let error = open(Arc::new(disk), &dirs()).unwrap().load(config, &mut notices).err().unwrap().to_string();
+    assert!(error.contains("edits_0000000000000000001-") && error.contains("OP_MKDIR"), "{error}");
+    let said = notices.0.join(" ");
+    assert!(said.contains("fsimage_0000000000000000022") && said.contains("section INODE"), "{said}");
+    for text in [error, said] {
+        assert!(text.contains("room for 10 inodes"), "{text}");
     }
 }
 
