@@ -11,6 +11,8 @@ const IDS_PER_PAGE: u64 = u128::BITS as u64;
 pub(crate) struct IdMap {
     pages: HashMap<u64, Page>,
     len: usize,
+    /// Handles that all pages have room for.
+    capacity: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -56,9 +58,10 @@ impl IdMap {
         if page.has(bit) {
             return false;
         }
-        let rank = page.rank(bit);
+        let (rank, before) = (page.rank(bit), page.handles.capacity());
         page.present |= 1 << bit;
         page.handles.insert(rank, handle);
+        self.capacity += page.handles.capacity() - before;
         self.len += 1;
         true
     }
@@ -69,21 +72,22 @@ impl IdMap {
         if !page.has(bit) {
             return;
         }
-        let rank = page.rank(bit);
+        let (rank, before) = (page.rank(bit), page.handles.capacity());
         page.handles.remove(rank);
         page.present &= !(1 << bit);
         self.len -= 1;
+        if page.handles.len() * 4 <= page.handles.capacity() {
+            page.handles.shrink_to_fit();
+        }
+        self.capacity -= before - page.handles.capacity();
         if page.present == 0 {
             self.pages.remove(&number);
-        } else if page.handles.len() * 4 <= page.handles.capacity() {
-            page.handles.shrink_to_fit();
         }
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let handles: usize = self.pages.values().map(|page| page.handles.capacity() * size_of::<u32>()).sum();
         // A bucket has one byte of control, and an eighth of the buckets or more is empty.
-        handles + self.pages.capacity() * 8 / 7 * (size_of::<(u64, Page)>() + 1)
+        self.capacity * size_of::<u32>() + self.pages.capacity() * 8 / 7 * (size_of::<(u64, Page)>() + 1)
     }
 }
 
@@ -110,6 +114,7 @@ mod tests {
                 prop_assert_eq!(map.get(id), model.get(&id).copied());
             }
             prop_assert_eq!(map.len(), model.len());
+            prop_assert_eq!(map.capacity, map.pages.values().map(|page| page.handles.capacity()).sum::<usize>());
             prop_assert!(model.iter().all(|(id, handle)| map.get(*id) == Some(*handle)));
         }
     }

@@ -40,6 +40,7 @@ pub fn beans(core: &Core) -> Vec<Bean> {
         bean("Hadoop:service=NameNode,name=ReplicatedBlocksState", FS_NAMESYSTEM, replicated_blocks(&numbers.blocks)),
         bean("Hadoop:service=NameNode,name=StartupProgress", "StartupProgress", startup_progress(core)),
         bean("Hadoop:service=NameNode,name=NamespaceLock", "NamespaceLock", namespace_lock(core)),
+        bean("Hadoop:service=NameNode,name=NamespaceTables", "NamespaceTables", namespace_tables(&namespace)),
         bean("Hadoop:service=NameNode,name=JvmMetrics", "JvmMetrics", jvm_metrics()),
         bean("java.lang:type=Memory", "sun.management.MemoryImpl", memory()),
         bean("java.lang:type=Runtime", "sun.management.RuntimeImpl", runtime(core)),
@@ -69,6 +70,11 @@ fn rpc_activity(counters: &RpcCounters, port: u16) -> Attributes {
         ("RpcAuthorizationFailures", count(&counters.refused)),
         ("CallQueueLength", Value::Int(0)),
     ]
+}
+
+/// Bytes of each table of the namespace.
+fn namespace_tables(namespace: &Namespace) -> Attributes {
+    namespace.table_bytes().map(|(table, bytes)| (table, (bytes as u64).into())).collect()
 }
 
 /// How long the namespace was locked: holds by their thread CPU time in microseconds, `{"10":N,"20":N,...,"more":N}`.
