@@ -26,15 +26,15 @@ impl Operation for CreateEncryptionZone<'_> {
         namespace.check_superuser(env, "createEncryptionZone")?;
         let path = namespace.resolve_for(env, self.src, DirOp::Write, "createEncryptionZone")?;
         let inode = namespace.tree.inode(namespace.existing(&path, "cannot find ")?);
-        if inode.child_count() > 0 {
-            return Err(HdfsError::io("Attempt to create an encryption zone for a non-empty directory.").into());
-        }
         if !inode.is_directory() {
             return Err(HdfsError::io("Attempt to create an encryption zone for a file.").into());
         }
         if inode.zone_info().is_some() {
             let text = format!("Directory {} is already an encryption zone.", path.path);
             return Err(HdfsError::io(text).into());
+        }
+        if inode.child_count() > 0 {
+            return Err(HdfsError::io("Attempt to create an encryption zone for a non-empty directory.").into());
         }
         let xattr = XAttr { namespace: RAW, name: ENCRYPTION_ZONE.into(), value: Some(self.info.to_vec()) };
         let xattrs = alloc::vec![xattr];

@@ -1,7 +1,7 @@
 //! `surus crypto`: encryption zones. Source: `CryptoAdmin.java`, `HdfsAdmin.java`, `DistributedFileSystem.java`, Hadoop 3.5.0.
 
 use super::{FAILED, Tool, USAGE, answer, client_of, pop, pop_switch};
-use crate::dfsadmin::report::java_date;
+use crate::local_time::iso;
 use surus_client::{ClientError, DfsClient, ReencryptionState, ReencryptionStatus};
 use surus_conf::Configuration;
 use surus_types::FsPermission;
@@ -193,13 +193,20 @@ fn status_row(status: &ReencryptionStatus) -> Vec<String> {
         status.path.clone(),
         state.to_owned(),
         status.ez_key_version_name.clone(),
-        java_date(status.submission_time as u64),
+        date(status.submission_time),
         status.canceled.to_string(),
-        status.completion_time.map_or_else(|| "N/A".to_owned(), |ms| java_date(ms as u64)),
+        status.completion_time.map_or_else(|| "N/A".to_owned(), date),
         status.num_reencrypted.to_string(),
         status.num_failures.to_string(),
         status.last_file.clone().unwrap_or_default(),
     ]
+}
+
+/// `2026-11-30 20:50:34,600+0000`. Source: `CryptoAdmin.java`, `FastDateFormat`.
+fn date(ms: i64) -> String {
+    let iso = iso(ms);
+    let (day, time, zone) = (&iso[..10], &iso[11..19], &iso[19..]);
+    format!("{day} {time},{:03}{zone}", ms.rem_euclid(1000))
 }
 
 /// Columns as wide as their widest entry. Source: `TableListing.java`, Hadoop 3.5.0.

@@ -4,7 +4,7 @@
 mod cluster;
 mod datanodes;
 mod quota;
-pub mod report;
+mod report;
 mod snapshots;
 mod upgrade;
 mod usage;
