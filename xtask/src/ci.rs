@@ -28,7 +28,7 @@ pub fn run(full: bool) -> Result<()> {
     tidy::run(false)?;
     run_step("lint", &mut cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
     bare_target()?;
-    let mut tests = cargo(&["test", "--workspace"]);
+    let mut tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
     if full {
         tests.env("SURUS_CRASH_CLONES", "10000").env("SURUS_KILL_ROUNDS", "500").env("PROPTEST_CASES", "5000");
         tests.env(OPTIMISED.0, OPTIMISED.1);

@@ -67,6 +67,7 @@ impl DataNodeConfig {
                 failed_volumes_tolerated: conf.get(keys::DFS_DATANODE_FAILED_VOLUMES_TOLERATED)?,
                 reserved_bytes: conf.get(keys::DFS_DATANODE_DU_RESERVED)?,
                 directory_mode: conf.get(keys::DFS_DATANODE_DATA_DIR_PERM)?,
+                roll_back: false,
                 stop_timeout: XCEIVER_STOP_TIMEOUT,
             },
             nameservices: nameservices(conf)?,

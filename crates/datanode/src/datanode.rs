@@ -82,6 +82,16 @@ impl DataNode {
         Self::start_on(Arc::new(RealDisk), config)
     }
 
+    /// As `start`, after taking the data directories back to the state before their last upgrade, where there was one.
+    ///
+    /// # Errors
+    /// As `start`.
+    pub fn roll_back(conf: &Configuration) -> Result<DataNode, DataNodeError> {
+        let mut config = DataNodeConfig::from_configuration(conf)?;
+        config.store.roll_back = true;
+        Self::start_on(Arc::new(RealDisk), config)
+    }
+
     /// As `start`, on any disk and with the configuration read already.
     ///
     /// # Errors

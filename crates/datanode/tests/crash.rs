@@ -23,6 +23,7 @@ pub fn open(disk: &MemDisk) -> (BlockStore, Arc<BlockPool>) {
         failed_volumes_tolerated: 0,
         reserved_bytes: 0,
         directory_mode: 0o700,
+        roll_back: false,
         stop_timeout: Duration::from_secs(1),
     };
     let store = BlockStore::open(Arc::new(disk.clone()), config).unwrap();

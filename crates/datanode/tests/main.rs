@@ -7,4 +7,5 @@ mod peer;
 mod random;
 mod samples;
 mod store;
+mod upgrade;
 mod xfer;

@@ -20,7 +20,7 @@ fn replicas(name: &str) -> (tempfile::TempDir, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     unpack(name, dir.path());
     let store = store_on(&[&dir.path().join(name)]).unwrap();
-    let version = PoolVersion { namespace_id: 1_210_690_239, pool_id: POOL.into(), ctime: 0, layout_version: -57 };
+    let version = PoolVersion { namespace_id: 1_210_690_239, pool_id: POOL.into(), ctime: 1_796_036_825_200, layout_version: -57 };
     let pool = store.open_pool(&version, CLUSTER).unwrap();
     let mut lines = Vec::new();
     pool.report(0, |block, state| lines.push(format!("{block} {} {}", block.num_bytes, state.name())));
@@ -98,7 +98,7 @@ fn another_cluster_is_refused_with_hadoops_text() {
     unpack("data-stopped", dir.path());
     let root = dir.path().join("data-stopped");
     let store = store_on(&[&root]).unwrap();
-    let version = PoolVersion { namespace_id: 1, pool_id: POOL.into(), ctime: 0, layout_version: -57 };
+    let version = PoolVersion { namespace_id: 1, pool_id: POOL.into(), ctime: 1_796_036_825_200, layout_version: -57 };
     let error = store.open_pool(&version, "CID-other").map(|_| ()).unwrap_err().to_string();
     assert_eq!(
         error,

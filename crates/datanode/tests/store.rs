@@ -18,6 +18,7 @@ pub fn store_on(dirs: &[&Path]) -> std::io::Result<BlockStore> {
         failed_volumes_tolerated: 0,
         reserved_bytes: 0,
         directory_mode: 0o700,
+        roll_back: false,
         stop_timeout: Duration::from_secs(5),
     };
     BlockStore::open(Arc::new(RealDisk), config)

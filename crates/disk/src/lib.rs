@@ -1,14 +1,17 @@
 //! The only door to files. `RealDisk` is the kernel's; `MemDisk` is its in-memory twin, which forgets what was never
-//! synced when a test takes a crash clone, and fails where a test says so. Knows nothing of what the files mean.
+//! synced when a test takes a crash clone, and fails where a test says so. Knows nothing of what the files mean, but
+//! for `KeptState`: the directories `current` and `previous` of an upgrade.
 //!
 //! Durability rules that both follow: a write is durable after `sync_data` of the file, a length after the same, a
 //! name (create, rename, remove) only after `sync_dir` of the directory that holds it.
 #![forbid(unsafe_code)]
 
+mod kept_state;
 mod mem;
 mod real;
 mod sync_point;
 
+pub use kept_state::{KeptState, KeptStatePoints, PREVIOUS, PREVIOUS_TMP};
 pub use mem::{CrashMode, Fault, FaultEffect, FaultKind, MemDisk, Observer};
 pub use real::RealDisk;
 pub use sync_point::{SyncPoint, sync_std_file};
@@ -42,6 +45,8 @@ pub struct Metadata {
     pub len: u64,
     /// Time of the last change, milliseconds since 1970; 0 in memory.
     pub modified_ms: u64,
+    /// How many names a file has.
+    pub links: u64,
 }
 
 /// An entry of a directory.
@@ -72,6 +77,8 @@ pub trait Disk: Send + Sync + 'static {
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
     /// Renames a file or directory. A file in the way is replaced, atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file a second name, which must be free.
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     /// Removes a directory and all below it. An absent one is an error.
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;

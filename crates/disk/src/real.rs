@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -34,6 +34,7 @@ impl Disk for RealDisk {
             is_dir: found.is_dir(),
             len: if found.is_dir() { 0 } else { found.len() },
             modified_ms: modified.map_or(0, |t| t.as_millis() as u64),
+            links: found.nlink(),
         })
     }
 
@@ -61,6 +62,10 @@ impl Disk for RealDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to).map_err(|e| name(e, from))
+    }
+
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to).map_err(|e| name(e, to))
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {

@@ -1,28 +1,23 @@
-//! Upgrade, rollback and finalization: the state before an upgrade is kept in `previous` until it is finalized.
-//!
-//! ```text
-//! upgrade     current -> previous.tmp | new current: image, seen_txid, VERSION | previous.tmp -> previous
-//! rollback    current -> removed.tmp  | previous -> current                    | removed.tmp goes
-//! finalize    previous -> finalized.tmp                                        | finalized.tmp goes
-//! ```
-//! Each step is durable before the next; `recover` takes a directory that a crash left between two of them back or forward.
-//! Source: `NNUpgradeUtil.java`, `Storage.java` (`analyzeStorage`, `doRecover`), Hadoop 3.5.0.
+//! Upgrade, rollback and finalization: the state before an upgrade is kept in `previous` until it is finalized, as
+//! `surus_disk::KeptState` says. A new `current` gets image, seen_txid and, last, VERSION.
+//! Source: `NNUpgradeUtil.java`, Hadoop 3.5.0.
 
 use crate::checkpoint::{SavedAs, save_image};
 use crate::error::JournalError;
-use crate::names::{CURRENT, VERSION};
+use crate::names::CURRENT;
 use crate::segment::write_seen_txid;
 use crate::storage::{Storage, check_empty, lock, read_version, write_version};
 use crate::version::StorageInfo;
 use std::path::{Path, PathBuf};
-use surus_disk::{Disk, SyncPoint};
+use surus_disk::{Disk, KeptState, KeptStatePoints, PREVIOUS, SyncPoint};
 use surus_namespace::image::FrozenImage;
 use surus_types::TxId;
 
-pub(crate) const PREVIOUS: &str = "previous";
-const PREVIOUS_TMP: &str = "previous.tmp";
-const REMOVED_TMP: &str = "removed.tmp";
-const FINALIZED_TMP: &str = "finalized.tmp";
+const POINTS: KeptStatePoints = KeptStatePoints {
+    rename: SyncPoint("journal.upgrade_rename"),
+    current: SyncPoint("journal.upgrade_current"),
+    remove: SyncPoint("journal.upgrade_remove"),
+};
 
 /// What an upgrade does to each directory before the next step begins.
 type Step<'a> = &'a dyn Fn(&Path) -> Result<(), JournalError>;
@@ -32,48 +27,14 @@ type Step<'a> = &'a dyn Fn(&Path) -> Result<(), JournalError>;
 /// # Errors
 /// `Version` for a state that no crash leaves, or the disk's.
 pub(crate) fn recover(disk: &dyn Disk, dir: &Path) -> Result<Option<String>, JournalError> {
-    let exists = |name: &str| disk.exists(&dir.join(name)).map_err(failed());
-    let temporary: Vec<&str> = [PREVIOUS_TMP, REMOVED_TMP, FINALIZED_TMP]
-        .into_iter()
-        .filter_map(|name| exists(name).map(|there| there.then_some(name)).transpose())
-        .collect::<Result<_, _>>()?;
-    let contradicts = |problem: &str| {
-        Err(JournalError::Version { file: dir.to_path_buf(), problem: format!("inconsistent state: {problem}") })
-    };
-    let has_current = disk.exists(&dir.join(CURRENT).join(VERSION)).map_err(failed())?;
-    let has_previous = exists(PREVIOUS)?;
-    let what = match (temporary.as_slice(), has_current, has_previous) {
-        ([], false, true) => return contradicts("version file in current directory is missing"),
-        ([], ..) => return Ok(None),
-        ([PREVIOUS_TMP], _, true) => return contradicts("previous and previous.tmp are both there"),
-        ([FINALIZED_TMP], _, true) => return contradicts("previous and finalized.tmp are both there"),
-        ([PREVIOUS_TMP], true, _) => {
-            rename(disk, dir, PREVIOUS_TMP, PREVIOUS)?;
-            "completing an upgrade"
-        }
-        ([PREVIOUS_TMP], false, _) => {
-            if exists(CURRENT)? {
-                disk.remove_dir_all(&dir.join(CURRENT)).map_err(failed())?;
-            }
-            rename(disk, dir, PREVIOUS_TMP, CURRENT)?;
-            "undoing an upgrade that did not complete"
-        }
-        ([REMOVED_TMP], true, false) => {
-            remove(disk, dir, REMOVED_TMP)?;
-            "completing a rollback"
-        }
-        ([REMOVED_TMP], false, true) => {
-            rename(disk, dir, REMOVED_TMP, CURRENT)?;
-            "undoing a rollback that did not complete"
-        }
-        ([REMOVED_TMP], ..) => return contradicts("one and only one of current and previous must be there"),
-        ([FINALIZED_TMP], ..) => {
-            remove(disk, dir, FINALIZED_TMP)?;
-            "completing the finalization of an upgrade"
-        }
-        _ => return contradicts("too many temporary directories"),
-    };
-    Ok(Some(format!("{}: {what}, which was interrupted", dir.display())))
+    kept_state(disk, dir).recover().map_err(|e| match e.kind() {
+        std::io::ErrorKind::InvalidData => JournalError::Version { file: dir.to_path_buf(), problem: e.to_string() },
+        _ => failed()(e),
+    })
+}
+
+fn kept_state<'a>(disk: &'a dyn Disk, dir: &'a Path) -> KeptState<'a> {
+    KeptState { disk, dir, points: &POINTS }
 }
 
 /// The VERSION that `previous` holds.
@@ -81,16 +42,14 @@ pub(crate) fn previous_info(disk: &dyn Disk, dir: &Path) -> Result<Option<Storag
     read_version(disk, &dir.join(PREVIOUS), "")
 }
 
-/// Sets the state of a directory aside as `previous.tmp`; `current` is empty then.
+/// Sets the state of a directory aside; `current` is empty then.
 pub(crate) fn set_aside(disk: &dyn Disk, dir: &Path) -> Result<(), JournalError> {
-    rename(disk, dir, CURRENT, PREVIOUS_TMP)?;
-    disk.create_dir_all(&dir.join(CURRENT)).map_err(failed())?;
-    disk.sync_dir(dir, SyncPoint("journal.upgrade_current")).map_err(failed())
+    kept_state(disk, dir).set_aside().map_err(failed())
 }
 
 /// What was set aside becomes `previous`: the upgrade of the directory is complete.
 pub(crate) fn keep_aside(disk: &dyn Disk, dir: &Path) -> Result<(), JournalError> {
-    rename(disk, dir, PREVIOUS_TMP, PREVIOUS)
+    kept_state(disk, dir).keep_aside().map_err(failed())
 }
 
 impl Storage {
@@ -100,7 +59,7 @@ impl Storage {
     /// The disk's.
     pub fn has_previous(&self) -> Result<bool, JournalError> {
         for dir in self.live_dirs() {
-            if self.disk.exists(&dir.join(PREVIOUS)).map_err(failed())? {
+            if kept_state(&*self.disk, dir).has_previous().map_err(failed())? {
                 return Ok(true);
             }
         }
@@ -157,9 +116,9 @@ impl Storage {
     /// The disk's.
     pub fn finalize_upgrade(&self) -> Result<(), JournalError> {
         for dir in self.live_dirs() {
-            if self.disk.exists(&dir.join(PREVIOUS)).map_err(failed())? {
-                rename(&*self.disk, dir, PREVIOUS, FINALIZED_TMP)?;
-                remove(&*self.disk, dir, FINALIZED_TMP)?;
+            let state = kept_state(&*self.disk, dir);
+            if state.has_previous().map_err(failed())? {
+                state.finalize().map_err(failed())?;
             }
         }
         Ok(())
@@ -183,23 +142,11 @@ pub fn rollback(disk: &dyn Disk, dirs: &[PathBuf], lock_content: &str) -> Result
     }
     let Some((_, info)) = before.first().cloned() else { return Err(JournalError::NoPrevious) };
     for (dir, _) in before {
-        rename(disk, dir, CURRENT, REMOVED_TMP)?;
-        rename(disk, dir, PREVIOUS, CURRENT)?;
-        remove(disk, dir, REMOVED_TMP)?;
+        kept_state(disk, dir).roll_back().map_err(failed())?;
     }
     Ok(info)
 }
 
 fn failed() -> impl FnOnce(std::io::Error) -> JournalError {
     JournalError::io("changing the state of a name directory")
-}
-
-fn rename(disk: &dyn Disk, dir: &Path, from: &str, to: &str) -> Result<(), JournalError> {
-    disk.rename(&dir.join(from), &dir.join(to)).map_err(failed())?;
-    disk.sync_dir(dir, SyncPoint("journal.upgrade_rename")).map_err(failed())
-}
-
-/// Not synced: what a power cut brings back of it is removed by the next start-up.
-fn remove(disk: &dyn Disk, dir: &Path, name: &str) -> Result<(), JournalError> {
-    disk.remove_dir_all(&dir.join(name)).map_err(failed())
 }

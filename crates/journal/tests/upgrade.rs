@@ -123,9 +123,17 @@ fn there_and_back_and_finalized() {
 fn a_crash_between_any_two_steps() {
     let before = state(&golden_disk());
     type Act = fn(&MemDisk);
-    let acts: [(&str, Act, Act); 3] = [
+    let acts: [(&str, Act, Act); 4] = [
         ("upgrade", |_| {}, |disk| drop(upgrade(disk))),
         ("rollback", |disk| drop(upgrade(disk)), |disk| drop(rollback(disk, &two_dirs(), "1@test"))),
+        (
+            "upgrade",
+            |disk| drop(upgrade(disk)),
+            |disk| {
+                rollback(disk, &two_dirs(), "1@test").unwrap();
+                drop(upgrade(disk));
+            },
+        ),
         ("finalize", |disk| drop(upgrade(disk)), |disk| open_two(disk).unwrap().finalize_upgrade().unwrap()),
     ];
     for (what, prepare, act) in acts {

@@ -16,7 +16,7 @@ const NAMENODE_USAGE: &str = "Usage: surus namenode [-format [-clusterid CID] [-
        surus namenode [-upgrade | -upgradeOnly [-clusterid CID] [-renameReserved PAIRS]] | [-rollback]
        surus namenode [-rollingUpgrade rollback|started]
 Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
-const DATANODE_USAGE: &str = "Usage: surus datanode [-regular]
+const DATANODE_USAGE: &str = "Usage: surus datanode [-regular | -rollback]
 Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
 
 /// What `surus namenode` is asked to do.
@@ -214,13 +214,15 @@ pub fn namenode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
 pub fn datanode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
     let mut conf = conf_files::load(config)?;
     let rest = conf_files::take_generic_options(&mut conf, arguments)?;
+    let mut roll_back = false;
     match rest.first().map(|word| word.to_ascii_lowercase()).as_deref() {
         None | Some("-regular") => {}
+        Some("-rollback") => roll_back = true,
         Some("-help" | "--help" | "-h") => {
             output::print(&format!("{DATANODE_USAGE}\n"));
             return Ok(exit::OK);
         }
-        Some(known @ ("-rollback" | "-rollingupgrade")) => bail!("datanode {known}: Surus has this not yet"),
+        Some(known @ "-rollingupgrade") => bail!("datanode {known}: Surus has this not yet"),
         Some(other) => {
             eprintln!("surus: datanode: unknown option {other}\n{DATANODE_USAGE}");
             return Ok(exit::FAILED);
@@ -228,7 +230,7 @@ pub fn datanode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
     }
     prepare("datanode", &conf)?;
     let mut signals = Signals::catch()?;
-    let datanode = Arc::new(DataNode::start(&conf)?);
+    let datanode = Arc::new(if roll_back { DataNode::roll_back(&conf)? } else { DataNode::start(&conf)? });
     tracing::info!(target: "datanode.DataNode", "Opened streaming server at {}", datanode.xfer_address());
     // Seen on 3.5.0: a DataNode of another cluster, or one told to shut down, ends with status 0.
     watch(&datanode, || std::process::exit(i32::from(exit::OK)))?;

@@ -65,11 +65,11 @@ impl Actor {
                 .name(format!("heartbeat {}", self.address()))
                 .spawn(move || actor.heartbeats(&node1, &service1))?,
         );
-        let (actor, node) = (self.clone(), node.clone());
+        let (actor, node, service) = (self.clone(), node.clone(), Arc::downgrade(service));
         threads.push(
             std::thread::Builder::new()
                 .name(format!("reports {}", self.address()))
-                .spawn(move || actor.reports(&node))?,
+                .spawn(move || actor.reports(&node, &service))?,
         );
         Ok(())
     }
@@ -204,7 +204,8 @@ impl Actor {
         Ok(again)
     }
 
-    fn reports(&self, node: &Arc<Node>) {
+    fn reports(&self, node: &Arc<Node>, service: &Weak<Nameservice>) {
+        let Some(service) = service.upgrade() else { return };
         loop {
             if !node.config.incremental_report_interval.is_zero()
                 && self.queue.sleep(node.config.incremental_report_interval)
@@ -233,7 +234,7 @@ impl Actor {
                 }
             }
             if let Some(lease) = round.full_report {
-                match self.send_full_report(node, &namespace, lease) {
+                match self.send_full_report(node, &service, &namespace, lease) {
                     Ok(()) => self.queue.schedule_full_report(node.config.block_report_interval),
                     Err(e) => {
                         tracing::warn!("{}: full block report: {e}", self.address());
@@ -294,7 +295,13 @@ impl Actor {
         self.client.call::<_, BlockReceivedAndDeletedResponseProto>("blockReceivedAndDeleted", &request).map(|_| ())
     }
 
-    fn send_full_report(&self, node: &Node, namespace: &Namespace, lease: u64) -> Result<(), RpcError> {
+    fn send_full_report(
+        &self,
+        node: &Arc<Node>,
+        service: &Nameservice,
+        namespace: &Namespace,
+        lease: u64,
+    ) -> Result<(), RpcError> {
         let Some(pool) = node.store.pool(&namespace.pool_id) else { return Ok(()) };
         let started = Instant::now();
         let mut reports = Vec::new();
@@ -326,8 +333,10 @@ impl Actor {
                     lease_id: Some(lease),
                 }),
             };
-            // The answer is FinalizeCommand or nothing: no upgrade is pending here.
-            self.client.call::<_, BlockReportResponseProto>("blockReport", &request)?;
+            let answer: BlockReportResponseProto = self.client.call("blockReport", &request)?;
+            if let Some(command) = answer.cmd {
+                super::commands::run(node, &namespace.pool_id, command, service.is_active(self.index));
+            }
         }
         tracing::info!(
             "{}: full report of {total} blocks in {total_rpcs} calls took {} ms",

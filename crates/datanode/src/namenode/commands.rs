@@ -1,4 +1,4 @@
-//! What a NameNode asks for in the answer to a heartbeat. Nothing here waits: work that takes time goes to other threads.
+//! What a NameNode asks for in the answer to a heartbeat or a block report. Nothing here waits: work that takes time goes to other threads.
 
 use super::actor::block;
 use crate::node::Node;
@@ -35,8 +35,9 @@ pub(super) fn run(node: &Arc<Node>, pool_id: &str, command: DatanodeCommandProto
                 node.balance_bandwidth.store(command.bandwidth, Ordering::Relaxed);
             }
         }
-        // No upgrade is pending, and without block tokens there are no keys.
-        Type::FinalizeCommand | Type::KeyUpdateCommand | Type::NullDatanodeCommand => {}
+        Type::FinalizeCommand => node.store.finalize_upgrade(pool_id),
+        // Without block tokens there are no keys.
+        Type::KeyUpdateCommand | Type::NullDatanodeCommand => {}
         other => tracing::warn!("{pool_id}: {} is not supported", other.as_str_name()),
     }
     false

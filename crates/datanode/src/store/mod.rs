@@ -5,6 +5,7 @@ mod pool;
 mod recover;
 mod replica;
 mod scan;
+mod upgrade;
 pub(crate) mod version;
 pub(crate) mod volume;
 mod writer;
@@ -38,6 +39,8 @@ pub struct StoreConfig {
     pub reserved_bytes: u64,
     /// `dfs.datanode.data.dir.perm`.
     pub directory_mode: u16,
+    /// `datanode -rollback`: take each block pool back to the state before its last upgrade.
+    pub roll_back: bool,
     /// `dfs.datanode.xceiver.stop.timeout.millis`.
     pub stop_timeout: Duration,
 }
@@ -137,7 +140,7 @@ impl BlockStore {
         let volumes = self.volumes.read().clone();
         for volume in &volumes {
             volume.format_or_check(cluster_id, &self.datanode_uuid)?;
-            volume.open_pool(version)?;
+            volume.open_pool(version, self.config.roll_back)?;
         }
         let pool = Arc::new(BlockPool::new(version.clone(), volumes.clone(), self.config.stop_timeout));
         let results: Vec<io::Result<()>> = std::thread::scope(|scope| {
@@ -158,6 +161,15 @@ impl BlockStore {
         }
         pools.insert(version.pool_id.clone(), pool.clone());
         Ok(pool)
+    }
+
+    /// The NameNode's upgrade is final: the state before it goes, in a thread of its own.
+    pub fn finalize_upgrade(&self, pool_id: &str) {
+        let Some(pool) = self.pool(pool_id) else { return };
+        let thread = std::thread::Builder::new().name(format!("finalize {pool_id}"));
+        if let Err(e) = thread.spawn(move || pool.finalize_upgrade()) {
+            tracing::error!("no thread to finalize an upgrade: {e}");
+        }
     }
 
     pub fn pool(&self, pool_id: &str) -> Option<Arc<BlockPool>> {

@@ -86,6 +86,7 @@ impl BlockPool {
         }
         let open = OpenReplica::with_length(replica.num_bytes, None);
         let turn = self.take_over(&open, id)?;
+        self.unshare(volume, id, replica).map_err(io_error)?;
         let rbw = Replica { generation_stamp: new_stamp, kind: Kind::Rbw(open.clone()), ..replica.clone() };
         {
             let mut map = self.map.lock();
@@ -370,6 +371,7 @@ impl BlockPool {
         }
         let block = Block { id: old.id, ..block };
         if on_disk > new_length {
+            self.unshare(&volume, old.id, &replica).map_err(io_error)?;
             let (data, meta) = self.paths(old.id, &replica).map_err(io_error)?;
             let data = volume.disk.open(&data, OpenMode::ReadWrite).map_err(io_error)?;
             let meta = volume.disk.open(&meta, OpenMode::ReadWrite).map_err(io_error)?;
@@ -455,7 +457,8 @@ fn fix_last_checksum(
     Ok(Some(sum))
 }
 
-fn copy(from: &dyn DiskFile, to: &dyn DiskFile, length: u64) -> io::Result<()> {
+/// The first `length` bytes.
+pub(super) fn copy(from: &dyn DiskFile, to: &dyn DiskFile, length: u64) -> io::Result<()> {
     let mut buffer = vec![0; COPY_BYTES.min(length as usize)];
     let mut offset = 0;
     while offset < length {

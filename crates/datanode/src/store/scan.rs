@@ -26,7 +26,7 @@ struct Found {
 }
 
 /// `blk_1` or `blk_1_1001.meta`; `None` for any other name.
-fn parse_name(name: &str) -> Option<(BlockId, Option<GenerationStamp>)> {
+pub(super) fn parse_name(name: &str) -> Option<(BlockId, Option<GenerationStamp>)> {
     let rest = name.strip_prefix("blk_")?;
     match rest.strip_suffix(".meta") {
         None => Some((BlockId(rest.parse().ok()?), None)),

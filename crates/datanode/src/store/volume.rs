@@ -1,6 +1,7 @@
 //! One data directory: its lock, its VERSION, its room, and where a block's files lie in it.
 
 use super::StoreConfig;
+use super::upgrade;
 use super::version::{LAYOUT_VERSION, PoolVersion, StorageVersion};
 use parking_lot::Mutex;
 use std::io;
@@ -11,9 +12,9 @@ use surus_disk::{AtomicWritePoints, Disk, LockGuard, Space, SyncPoint};
 use surus_types::{Block, BlockId, StorageReport, StorageType};
 
 /// A VERSION file is a few hundred bytes.
-const VERSION_BYTES_MAX: u64 = 64 << 10;
+pub(super) const VERSION_BYTES_MAX: u64 = 64 << 10;
 
-const SYNC_VERSION: AtomicWritePoints =
+pub(super) const SYNC_VERSION: AtomicWritePoints =
     AtomicWritePoints { file: SyncPoint("datanode.version-file"), directory: SyncPoint("datanode.version-directory") };
 
 /// A data directory that is locked by this process.
@@ -116,13 +117,19 @@ impl Volume {
     /// Hadoop's text for another cluster; the kernel's for a file that cannot be written.
     pub(crate) fn format_or_check(&self, cluster_id: &str, datanode_uuid: &str) -> io::Result<()> {
         let mut version = self.version.lock();
-        if let Some(version) = &*version {
+        if let Some(version) = &mut *version {
             if version.cluster_id != cluster_id {
                 return Err(io::Error::other(format!(
                     "Incompatible clusterIDs in {}: namenode clusterID = {cluster_id}; datanode clusterID = {}",
                     self.root.display(),
                     version.cluster_id
                 )));
+            }
+            if version.layout_version != LAYOUT_VERSION {
+                // The block pools have VERSION files of their own, and are upgraded by those.
+                version.layout_version = LAYOUT_VERSION;
+                let text = version.to_text();
+                self.disk.write_atomically(&self.root.join("current/VERSION"), text.as_bytes(), &SYNC_VERSION)?;
             }
             return Ok(());
         }
@@ -141,26 +148,15 @@ impl Volume {
         Ok(())
     }
 
-    /// Makes or checks the directories of a block pool. `tmp` is emptied.
+    /// Makes, upgrades or checks the directories of a block pool. `tmp` is emptied.
     ///
     /// # Errors
-    /// Hadoop's text for another namespace; the kernel's otherwise.
-    pub(crate) fn open_pool(&self, pool: &PoolVersion) -> io::Result<()> {
+    /// Hadoop's text for another namespace or an older one; the kernel's otherwise.
+    pub(crate) fn open_pool(&self, pool: &PoolVersion, roll_back: bool) -> io::Result<()> {
         let dirs = self.pool_dirs(&pool.pool_id);
+        upgrade::transition(&*self.disk, &dirs, pool, roll_back)?;
         let version_file = dirs.current.join("VERSION");
-        if self.disk.exists(&version_file)? {
-            let text = self.disk.read(&version_file, VERSION_BYTES_MAX)?;
-            let found = PoolVersion::parse(&String::from_utf8_lossy(&text))
-                .map_err(|e| io::Error::other(format!("{}: {e}", version_file.display())))?;
-            if found.namespace_id != pool.namespace_id {
-                return Err(io::Error::other(format!(
-                    "Incompatible namespaceIDs in {}: namenode namespaceID = {}; datanode namespaceID = {}",
-                    dirs.root.display(),
-                    pool.namespace_id,
-                    found.namespace_id
-                )));
-            }
-        } else {
+        if !self.disk.exists(&version_file)? {
             self.disk.create_dir_all(&dirs.current)?;
             self.disk.write_atomically(&version_file, pool.to_text().as_bytes(), &SYNC_VERSION)?;
         }

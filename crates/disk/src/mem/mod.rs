@@ -129,6 +129,10 @@ impl Disk for MemDisk {
         self.change(FaultKind::Name, from, |state| state.rename(from, to))
     }
 
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.change(FaultKind::Name, to, |state| state.hard_link(from, to))
+    }
+
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.change(FaultKind::Name, path, |state| state.remove(path, false))
     }

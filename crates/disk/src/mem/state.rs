@@ -83,9 +83,10 @@ impl State {
     }
 
     pub fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        Ok(match &self.nodes[self.find(path)?] {
-            Node::Dir { .. } => Metadata { is_dir: true, len: 0, modified_ms: 0 },
-            Node::File(file) => Metadata { is_dir: false, len: file.len(), modified_ms: 0 },
+        let id = self.find(path)?;
+        Ok(match &self.nodes[id] {
+            Node::Dir { .. } => Metadata { is_dir: true, len: 0, modified_ms: 0, links: 1 },
+            Node::File(file) => Metadata { is_dir: false, len: file.len(), modified_ms: 0, links: self.links(id) },
         })
     }
 
@@ -126,6 +127,31 @@ impl State {
         self.entries(to_dir).insert(to_name.clone(), target);
         self.pending.push(NameChange::Rename { from_dir, from: from_name, to_dir, to: to_name, target });
         Ok(())
+    }
+
+    pub fn hard_link(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let target = self.find(from)?;
+        let (dir, name) = self.find_parent(to)?;
+        match (self.child(dir, &name, to), &self.nodes[target]) {
+            (Ok(_), _) => return Err(error(io::ErrorKind::AlreadyExists, to)),
+            (Err(_), Node::Dir { .. }) => return Err(error(io::ErrorKind::PermissionDenied, from)),
+            (Err(_), Node::File(_)) => {}
+        }
+        self.entries(dir).insert(name.clone(), target);
+        self.pending.push(NameChange::Link { dir, name, target });
+        Ok(())
+    }
+
+    /// How many names a file has, below the root: what is in removed directories is gone.
+    fn links(&self, file: FileId) -> u64 {
+        let (mut count, mut waiting) = (0, vec![ROOT]);
+        while let Some(id) = waiting.pop() {
+            match &self.nodes[id] {
+                Node::File(_) => count += u64::from(id == file),
+                Node::Dir { entries, .. } => waiting.extend(entries.values()),
+            }
+        }
+        count
     }
 
     pub fn remove(&mut self, path: &Path, want_dir: bool) -> io::Result<()> {
