@@ -20,7 +20,12 @@ fn replicas(name: &str) -> (tempfile::TempDir, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     unpack(name, dir.path());
     let store = store_on(&[&dir.path().join(name)]).unwrap();
-    let version = PoolVersion { namespace_id: 1_210_690_239, pool_id: POOL.into(), ctime: 1_796_036_825_200, layout_version: -57 };
+    let version = PoolVersion {
+        namespace_id: 1_210_690_239,
+        pool_id: POOL.into(),
+        ctime: 1_796_036_825_200,
+        layout_version: -57,
+    };
     let pool = store.open_pool(&version, CLUSTER).unwrap();
     let mut lines = Vec::new();
     pool.report(0, |block, state| lines.push(format!("{block} {} {}", block.num_bytes, state.name())));

@@ -45,7 +45,9 @@ fn sync_everything(disk: &MemDisk) {
 }
 
 /// Power cuts at each place: one that drops everything unsynced, and so many that drop some of it.
-const CUTS_A_PLACE: u64 = 5;
+const CUTS_A_PLACE: u64 = 4;
+/// The same where few of the cuts do harm.
+const MANY_CUTS: u64 = 24;
 
 /// Disks as crashes leave them during `act`, power cuts and a killed process; the last ones fall after its end.
 struct Crashes {
@@ -53,14 +55,14 @@ struct Crashes {
     during: usize,
 }
 
-fn crash_clones(disk: &MemDisk, act: fn(&MemDisk)) -> Crashes {
+fn crash_clones(disk: &MemDisk, cuts: u64, act: fn(&MemDisk)) -> Crashes {
     let clones = Arc::new(Mutex::new(Vec::new()));
     let taken = Arc::clone(&clones);
     let crash = move |disk: &MemDisk| {
         let mut taken = taken.lock();
         taken.push(disk.kill_clone());
         taken.push(disk.crash_clone(CrashMode::Nothing, 0));
-        for _ in 1..CUTS_A_PLACE {
+        for _ in 0..cuts {
             let seed = taken.len() as u64;
             taken.push(disk.crash_clone(CrashMode::Random, seed));
         }
@@ -123,24 +125,30 @@ fn there_and_back_and_finalized() {
 fn a_crash_between_any_two_steps() {
     let before = state(&golden_disk());
     type Act = fn(&MemDisk);
-    let acts: [(&str, Act, Act); 4] = [
-        ("upgrade", |_| {}, |disk| drop(upgrade(disk))),
-        ("rollback", |disk| drop(upgrade(disk)), |disk| drop(rollback(disk, &two_dirs(), "1@test"))),
+    let acts: [(&str, u64, Act, Act); 4] = [
+        ("upgrade", CUTS_A_PLACE, |_| {}, |disk| drop(upgrade(disk))),
+        ("rollback", MANY_CUTS, |disk| drop(upgrade(disk)), |disk| drop(rollback(disk, &two_dirs(), "1@test"))),
         (
             "upgrade",
+            MANY_CUTS / 2,
             |disk| drop(upgrade(disk)),
             |disk| {
                 rollback(disk, &two_dirs(), "1@test").unwrap();
                 drop(upgrade(disk));
             },
         ),
-        ("finalize", |disk| drop(upgrade(disk)), |disk| open_two(disk).unwrap().finalize_upgrade().unwrap()),
+        (
+            "finalize",
+            CUTS_A_PLACE,
+            |disk| drop(upgrade(disk)),
+            |disk| open_two(disk).unwrap().finalize_upgrade().unwrap(),
+        ),
     ];
-    for (what, prepare, act) in acts {
+    for (what, cuts, prepare, act) in acts {
         let disk = golden_disk();
         prepare(&disk);
         sync_everything(&disk);
-        let clones = crash_clones(&disk, act);
+        let clones = crash_clones(&disk, cuts, act);
         let during = clones.during;
         assert!(during > 5, "{what}: {during}");
         for (at, clone) in clones.disks.into_iter().enumerate() {
@@ -232,7 +240,7 @@ fn roll_back_with_crashes(dirs: &[PathBuf]) {
     let act = |disk: &MemDisk| {
         open_two(disk).unwrap().roll_back_rolling_upgrade().unwrap();
     };
-    let clones = crash_clones(&disk, act);
+    let clones = crash_clones(&disk, CUTS_A_PLACE, act);
     assert_eq!(state(&disk).2, with_mkdir);
     for (at, clone) in clones.disks.into_iter().enumerate() {
         // The operator tries again, until there is nothing left to do.
