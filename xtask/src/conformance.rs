@@ -35,6 +35,7 @@ pub const SUITES: &[&str] = &["contract", "fscontext", "cli", "compat"];
 pub const OWN: &[&str] = &[
     "pages",
     "strace",
+    "kill",
     "errors",
     "methods",
     "offline",
@@ -124,7 +125,7 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
             let cluster = Cluster::start(name, 3, hadoop)?;
             shell::run(&mut script("conformance/wal/run.sh", &[&cluster.uri(), &out]))
         }
-        "strace" | "offline" | "samples" | "distcp" | "datadirs" | "encryption" => shell::run(
+        "strace" | "kill" | "offline" | "samples" | "distcp" | "datadirs" | "encryption" => shell::run(
             script(
                 &if name == "samples" {
                     "conformance/offline/samples.sh".into()

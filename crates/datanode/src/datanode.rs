@@ -60,6 +60,9 @@ impl From<ConfError> for DataNodeError {
     }
 }
 
+/// Threads for calls that block, besides those of transfers over HTTP.
+const BLOCKING_THREADS_BESIDES: usize = 64;
+
 /// A running DataNode. Stops when dropped.
 pub struct DataNode {
     node: Arc<Node>,
@@ -100,6 +103,8 @@ impl DataNode {
         let runtime = Builder::new_multi_thread()
             .worker_threads(SERVER_THREADS)
             .thread_name("datanode")
+            // A transfer over HTTP holds one for as long as its client takes.
+            .max_blocking_threads(config.max_transfer_threads + BLOCKING_THREADS_BESIDES)
             .enable_all()
             .build()
             .map_err(DataNodeError::Thread)?;

@@ -1,6 +1,6 @@
 //! The audit log: one line for each call on the name space, in Hadoop's form, under the tracing target
 //! `FSNamesystem.audit`. Off, it costs one branch a call.
-//! Source: `FSNamesystem.FSNamesystemAuditLogger`, Hadoop 3.5.0; names of calls tried on a real one (`facts/features.md` section 37).
+//! Source: `FSNamesystem.FSNamesystemAuditLogger`, Hadoop 3.5.0; names of calls tried on a real one.
 
 mod features;
 

@@ -1,5 +1,5 @@
 //! Answers of the calls that must happen at most once, by client id and call id, so that a repeat gets the first
-//! answer instead of a second execution. Source: `RetryCache.java`, Hadoop 3.5.0; see `facts/features.md` section 26.
+//! answer instead of a second execution. Source: `RetryCache.java`, Hadoop 3.5.0.
 
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};

@@ -293,21 +293,6 @@ fn refuse_missing_security(conf: &Configuration) -> Result<()> {
             );
         }
     }
-    refuse_policy(conf)
-}
-
-/// Without a hadoop-policy.xml every service-level list is `*`, which lets everybody in: there is nothing to ignore.
-fn refuse_policy(conf: &Configuration) -> Result<()> {
-    if !conf.get(keys::HADOOP_SECURITY_AUTHORIZATION)? {
-        return Ok(());
-    }
-    let policy = Path::new(conf.source(keys::HADOOP_SECURITY_AUTHORIZATION.name())).with_file_name("hadoop-policy.xml");
-    if RealDisk.exists(&policy)? {
-        bail!(
-            "hadoop.security.authorization = true: Surus does not apply the lists of {} yet, and does not start with them",
-            policy.display()
-        );
-    }
     Ok(())
 }
 

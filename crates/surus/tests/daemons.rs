@@ -152,3 +152,26 @@ fn the_first_write_after_a_start_waits_for_the_datanode_to_report() {
     }
     assert_eq!(server.client().list_status("/tmp").unwrap().len(), 5);
 }
+
+/// The lists of hadoop-policy.xml hold from the start on.
+#[test]
+fn the_policy_file_keeps_others_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let conf = write_conf(dir.path());
+    let namenode = ["--config", &conf, "namenode", "-D", "hadoop.security.authorization=true"];
+    std::fs::write(
+        Path::new(&conf).join("hadoop-policy.xml"),
+        "<configuration><property><name>security.client.protocol.acl</name><value>alice</value></property></configuration>",
+    )
+    .unwrap();
+    assert!(surus(&namenode).args(["-format", "-nonInteractive"]).output().unwrap().status.success());
+    let mut running = surus(&namenode).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let list = |user: &str| {
+        show(&surus(&["--config", &conf, "dfs", "-ls", "/"]).env("HADOOP_USER_NAME", user).output().unwrap())
+    };
+    wait("the NameNode", || list("alice").0 == 0);
+    let (code, _, err) = list("bob");
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert!(code == 1 && err.contains("User bob (auth:SIMPLE) is not authorized for protocol"), "{code} {err}");
+}

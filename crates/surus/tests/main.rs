@@ -2,6 +2,7 @@
 
 mod command_line;
 mod daemons;
+mod damage;
 mod full_disk;
 mod kill;
 mod launcher;

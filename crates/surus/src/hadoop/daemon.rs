@@ -39,22 +39,22 @@ fn files(daemon: &str) -> Files {
     }
 }
 
+/// Whether `NAME --daemon ACTION WORD` means a daemon that Surus has.
+pub fn is_ours(name: &str, word: &str) -> bool {
+    matches!((name, word), ("hdfs", "namenode" | "datanode"))
+}
+
 /// `--daemon ACTION DAEMON ARGUMENTS`.
 ///
 /// # Errors
 /// Files that cannot be written, an unknown action.
 pub fn run(
-    name: &str,
     action: &str,
     daemon: &str,
     arguments: &[String],
     config: Option<&str>,
     loglevel: Option<&str>,
 ) -> Result<u8> {
-    if !matches!((name, daemon), ("hdfs", "namenode" | "datanode")) {
-        eprintln!("ERROR: {daemon} is not a daemon that Surus has.");
-        return Ok(exit::FAILED);
-    }
     let files = files(daemon);
     match action {
         "status" => Ok(status(&files)),

@@ -78,7 +78,10 @@ pub fn run(name: &str, arguments: &[String]) -> u8 {
 fn subcommand(name: &str, word: &str, rest: &[String], launcher: &Launcher) -> Result<u8> {
     let config = launcher.config.as_deref();
     if let Some(action) = &launcher.daemon {
-        return daemon::run(name, action, word, rest, config, launcher.loglevel.as_deref());
+        if !daemon::is_ours(name, word) {
+            return Ok(hand_over(name, word, launcher));
+        }
+        return daemon::run(action, word, rest, config, launcher.loglevel.as_deref());
     }
     match (name, word) {
         ("hdfs", "dfs") | ("hadoop", "fs" | "dfs") => cli::client_command(config, rest, dfs::run),
@@ -145,6 +148,9 @@ fn hand_over(name: &str, word: &str, launcher: &Launcher) -> u8 {
     }
     if let Some(level) = &launcher.loglevel {
         command.args(["--loglevel", level]);
+    }
+    if let Some(action) = &launcher.daemon {
+        command.args(["--daemon", action]);
     }
     crate::limits::allow_huge_pages(true);
     let error = command.args(&launcher.rest).exec();

@@ -62,7 +62,8 @@ pub fn run(config: Option<&str>, arguments: &StartArgs) -> Result<u8> {
     let namenode = NameNode::start(
         &conf,
         NameNodeOptions { own_datanode: true, user: user.clone(), ..NameNodeOptions::default() },
-    )?;
+    )
+    .map_err(|error| name_directory_in_hints(&dir, &error.to_string()))?;
     let host = conf.namenode_rpc_address()?.host;
     let address = Addr { host, port: namenode.rpc_address().port() };
     // Where the port was 0, the DataNode and the clients learn the one that was taken.
@@ -82,6 +83,25 @@ pub fn run(config: Option<&str>, arguments: &StartArgs) -> Result<u8> {
     datanode.stop();
     namenode.stop();
     Ok(exit::OK)
+}
+
+/// What a command that mends the name directory needs besides: it has no configuration that names this one.
+fn name_directory_in_hints(dir: &Path, error: &str) -> anyhow::Error {
+    let name = keys::DFS_NAMENODE_NAME_DIR.name();
+    let with_directory = format!("surus namenode -D {name}=file://{} -recover", encode_path(&dir.join(NAME)));
+    anyhow::Error::msg(error.replace("surus namenode -recover", &with_directory))
+}
+
+/// How a reader of the welcome calls this program: by its name where PATH leads to it, else by its path.
+fn own_name() -> String {
+    let Ok(program) = std::env::current_exe() else { return "surus".to_owned() };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let in_path = std::env::split_paths(&path).any(|dir| dir.join("surus").canonicalize().is_ok_and(|p| p == program));
+    if in_path {
+        return "surus".to_owned();
+    }
+    let here = std::env::current_dir().ok().and_then(|here| program.strip_prefix(here).ok().map(Path::to_path_buf));
+    here.unwrap_or(program).display().to_string()
 }
 
 /// Keeps a second `surus start` out, also while the file system is being formatted.
@@ -118,9 +138,10 @@ fn welcome(dir: &Path, conf: &Configuration) -> Result<String> {
     // A client finds this file system by itself when it is the default one and no other configuration is in the way.
     let found = conf_files::conf_dir(None).is_some_and(|found| found == dir.join(CONF));
     let fs = if found { String::new() } else { format!(" -fs {uri}") };
+    let surus = own_name();
     Ok(format!(
         "Surus serves {uri}\n  directory  {}\n  WebHDFS    http://{web}/webhdfs/v1/\n  DataNode   {data}\n\
-         Try\n  surus dfs{fs} -put README.md /tmp/\n  surus dfs{fs} -ls /tmp\n  \
+         Try\n  {surus} dfs{fs} -put README.md /tmp/\n  {surus} dfs{fs} -ls /tmp\n  \
          curl 'http://{web}/webhdfs/v1/tmp?op=LISTSTATUS'\nCtrl-C ends it.\n",
         dir.display()
     ))
