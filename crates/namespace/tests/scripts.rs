@@ -27,6 +27,7 @@ use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::set_storage_policy::SetStoragePolicy;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_namespace::ops::set_xattr::SetXAttr;
+use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot};
 use surus_namespace::tree::XAttrView;
 use surus_namespace::{Namespace, NamespaceConfig};
 use surus_types::acl::parse_acl_spec;
@@ -130,6 +131,10 @@ fn call(h: &mut Harness, words: &[&str]) -> Result<String, HdfsError> {
             return h.run(&request).map(|_| "ok".into());
         }
         ["zone", src, info] => return h.run(&CreateEncryptionZone { src, info: info.as_bytes() }).map(done),
+        ["snapshot", root, name] => {
+            h.run(&AllowSnapshot { root })?;
+            return h.run(&CreateSnapshot { root, name, default_name: "" }).map(|_| "ok".into());
+        }
         ["create-with-key", src, zone, info] => return create_with_key(h, src, zone, info),
         ["pool", verb, name, ref rest @ ..] => return pool(h, verb, name, rest),
         ["directive", verb, ref rest @ ..] => return directive(h, verb, rest),

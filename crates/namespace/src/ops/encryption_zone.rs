@@ -77,9 +77,9 @@ pub struct ZoneEntry {
 }
 
 impl Namespace {
-    /// A zone's root as it is listed.
+    /// A zone's root as it is listed: where it is now or, once it is deleted, where the snapshot shows it.
     pub fn zone_entry(&self, zone: InodeView<'_>) -> Option<ZoneEntry> {
-        let path = self.tree.path_of(zone.handle())?;
+        let path = self.tree.path_of(zone.handle()).or_else(|| self.tree.path_at(zone.handle(), zone.snapshot()))?;
         Some(ZoneEntry { id: zone.id(), path, info: zone.zone_info()?.to_vec() })
     }
 
@@ -98,7 +98,7 @@ impl Namespace {
     pub fn encryption_zone_of(&self, env: &Env<'_>, src: &str) -> Result<Option<ZoneEntry>, HdfsError> {
         let path = self.resolve(env, src, DirOp::Read)?;
         self.check_path_access(env, &path, FsAction::READ)?;
-        let zone = self.tree.inode(path.last.unwrap_or(path.ancestor)).zone();
+        let zone = self.shown(&path, path.last.unwrap_or(path.ancestor)).zone();
         Ok(zone.and_then(|zone| self.zone_entry(zone)))
     }
 
@@ -114,8 +114,9 @@ impl Namespace {
     pub fn get_enclosing_root(&self, env: &Env<'_>, src: &str) -> Result<String, HdfsError> {
         let path = self.resolve(env, src, DirOp::Read)?;
         self.check_path_access(env, &path, FsAction::READ)?;
-        let zone = self.tree.inode(path.last.unwrap_or(path.ancestor)).zone();
-        Ok(zone.and_then(|zone| self.tree.path_of(zone.handle())).unwrap_or_else(|| "/".into()))
+        let zone = self.shown(&path, path.last.unwrap_or(path.ancestor)).zone();
+        let entry = zone.and_then(|zone| self.zone_entry(zone));
+        Ok(entry.map_or_else(|| "/".into(), |zone| zone.path))
     }
 
     /// Data keeps its key: nothing moves from one zone to another, into one or out of one, but whole zones do.

@@ -25,19 +25,26 @@ impl<'a> InodeView<'a> {
         self.xattr(RAW, ENCRYPTION_ZONE)
     }
 
-    /// The root of the encryption zone that holds this inode, which may be the inode itself.
+    /// The root of the encryption zone that holds this inode, which may be the inode itself. In a snapshot: where it was then,
+    /// as what was deleted since has no parent any more.
     pub fn zone(self) -> Option<InodeView<'a>> {
         if self.tables.zones.is_empty() {
             return None;
         }
-        let mut at = Some(self);
-        while let Some(inode) = at {
-            if self.tables.zones.contains_key(&inode.id()) && inode.zone_info().is_some() {
-                return Some(inode);
+        let mut at = self;
+        loop {
+            if self.tables.zones.contains_key(&at.id()) && at.zone_info().is_some() {
+                return Some(at);
             }
-            at = inode.parent().map(|parent| self.tables.inode(parent));
+            at = self.tables.inode_at(at.parent_then()?, at.snapshot);
         }
-        None
+    }
+
+    fn parent_then(self) -> Option<InodeHandle> {
+        match self.snapshot {
+            CURRENT => self.parent(),
+            snapshot => self.tables.parent_at(self.handle, snapshot).map(|(parent, _)| parent),
+        }
     }
 
     /// How a file's bytes are encrypted; `None`: they are not, or are to be seen as they are.

@@ -144,7 +144,7 @@ impl Tables {
 
     /// The directory that held `inode` as a child in `snapshot`, which shows it, and its name there. An inode was in one
     /// place at a time: the first it left after the snapshot, if it was held there, else the place where it is.
-    pub(super) fn parent_at(&self, inode: InodeHandle, snapshot: SnapshotId) -> Option<(InodeHandle, &[u8])> {
+    pub(in crate::tree) fn parent_at(&self, inode: InodeHandle, snapshot: SnapshotId) -> Option<(InodeHandle, &[u8])> {
         let mut first: Option<(SnapshotId, InodeHandle, &[u8])> = None;
         for &holder in self.snapshot_state(inode).map_or(&[][..], |state| &state.holders) {
             let Some(state) = self.snapshot_state(holder) else { continue };
