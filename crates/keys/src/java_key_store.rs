@@ -40,7 +40,8 @@ struct Loaded {
     unsealed: HashMap<String, Entry>,
 }
 
-/// Reads the file again when it has changed, so that keys made meanwhile are seen (Hadoop sees them after a restart).
+/// Reads the file again when it has changed, so that keys made meanwhile are seen (Hadoop sees them after a restart). While it is
+/// not there, as between two steps of Hadoop's writing it anew, what was read before stays.
 pub struct JavaKeyStoreProvider {
     path: PathBuf,
     password: String,
@@ -48,19 +49,22 @@ pub struct JavaKeyStoreProvider {
 }
 
 impl JavaKeyStoreProvider {
-    /// A file that does not exist holds no keys yet.
+    /// A file that does not exist holds no keys yet, unless its writer stopped half way: then they are in `PATH_NEW` or `PATH_OLD`.
     ///
     /// # Errors
-    /// `IOException`: the file is no key store, or its password another.
+    /// `IOException`: the file is no key store, or its password another, or `PATH_NEW` exists too.
     pub fn open(path: &Path, password: &str) -> Result<Self, HdfsError> {
-        let loaded = load(path, password)?;
+        let loaded = locate(path, password)?;
         Ok(JavaKeyStoreProvider { path: path.to_owned(), password: password.to_owned(), loaded: Mutex::new(loaded) })
     }
 
     fn entry(&self, alias: &str) -> Result<Option<Entry>, HdfsError> {
         let mut loaded = self.loaded.lock();
-        if stamp(&self.path) != loaded.stamp {
-            *loaded = load(&self.path, &self.password)?;
+        let stamp = stamp(&self.path);
+        if stamp.is_some() && stamp != loaded.stamp {
+            if let Some(new) = load(&self.path, &self.password)? {
+                *loaded = new;
+            }
         }
         if let Some(entry) = loaded.unsealed.get(alias) {
             return Ok(Some(entry.clone()));
@@ -85,16 +89,46 @@ fn stamp(path: &Path) -> Stamp {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-fn load(path: &Path, password: &str) -> Result<Loaded, HdfsError> {
-    let stamp = stamp(path);
-    let store = match fs::read(path) {
-        Ok(bytes) => {
-            KeyStore::parse(&bytes, password).map_err(|e| HdfsError::io(format!("{}: {e}", path.display())))?
-        }
-        Err(e) if e.kind() == io::ErrorKind::NotFound => KeyStore::empty(),
-        Err(e) => return Err(HdfsError::io(format!("{}: {e}", path.display()))),
+/// A store is written anew in three steps: `PATH` becomes `PATH_OLD`, `PATH_NEW` is written, `PATH_NEW` becomes `PATH`. Nothing is
+/// put right here, as its writer does that. Source: `JavaKeyStoreProvider.locateKeystore`, Hadoop 3.5.0.
+fn locate(path: &Path, password: &str) -> Result<Loaded, HdfsError> {
+    let beside = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
     };
-    Ok(Loaded { stamp, store, unsealed: HashMap::new() })
+    let (new, old) = (beside("_NEW"), beside("_OLD"));
+    if let Some(loaded) = load(path, password)? {
+        if new.exists() {
+            return Err(HdfsError::io(format!(
+                "Keystore not loaded due to some inconsistency ('{}' and '{}' should not exist together)!!",
+                path.display(),
+                new.display()
+            )));
+        }
+        return Ok(loaded);
+    }
+    let found = match load(&new, password) {
+        Ok(Some(found)) => Some(found),
+        Ok(None) => load(&old, password)?,
+        // Cut off, probably.
+        Err(error) => Some(load(&old, password)?.ok_or(error)?),
+    };
+    let store = found.map_or_else(KeyStore::empty, |found| found.store);
+    Ok(Loaded { stamp: None, store, unsealed: HashMap::new() })
+}
+
+/// `None`: there is no such file.
+fn load(path: &Path, password: &str) -> Result<Option<Loaded>, HdfsError> {
+    let bad = |e: &dyn std::fmt::Display| HdfsError::io(format!("{}: {e}", path.display()));
+    let stamp = stamp(path);
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(bad(&e)),
+    };
+    let store = KeyStore::parse(&bytes, password).map_err(|e| bad(&e))?;
+    Ok(Some(Loaded { stamp, store, unsealed: HashMap::new() }))
 }
 
 impl KeyProvider for JavaKeyStoreProvider {

@@ -6,14 +6,16 @@ use std::rc::Rc;
 
 /// Objects in objects, classes below classes.
 const DEPTH_MAX: u32 = 32;
+/// Objects that a stream may number; those of a key are about ten.
+const KNOWN_MAX: usize = 1000;
 /// This class writes its data by itself, without the fields that its description lists.
 const OWN_FORMAT: &str = "$KeyMetadata";
 
 const WRITE_METHOD: u8 = 1;
 const SERIALIZABLE: u8 = 2;
 
-/// A value in the stream.
-#[derive(Clone, Debug)]
+/// A value in the stream. Not to be printed: keys are values.
+#[derive(Clone)]
 pub enum Value {
     Null,
     Text(Rc<str>),
@@ -24,7 +26,6 @@ pub enum Value {
 }
 
 /// An object, with the fields of its superclasses first.
-#[derive(Debug)]
 pub struct Object {
     pub class: Rc<str>,
     pub fields: Vec<(Rc<str>, Value)>,
@@ -126,7 +127,7 @@ impl Reader<'_, '_> {
             0x73 => self.object()?,
             0x74 => {
                 let text = Value::Text(self.input.utf()?.into());
-                self.known.push(Known::Value(text.clone()));
+                self.remember(Known::Value(text.clone()))?;
                 text
             }
             0x75 => self.array()?,
@@ -134,6 +135,15 @@ impl Reader<'_, '_> {
         };
         self.depth -= 1;
         Ok(value)
+    }
+
+    /// Its number.
+    fn remember(&mut self, known: Known) -> Result<usize, KeyStoreError> {
+        if self.known.len() >= KNOWN_MAX {
+            return Err(KeyStoreError::Malformed("the number of objects"));
+        }
+        self.known.push(known);
+        Ok(self.known.len() - 1)
     }
 
     fn reference(&mut self) -> Result<Known, KeyStoreError> {
@@ -161,8 +171,7 @@ impl Reader<'_, '_> {
         let name: Rc<str> = self.input.utf()?.into();
         self.input.take(8)?;
         // Its number comes before those of the names of its fields' types; nothing refers to it before it is complete.
-        let at = self.known.len();
-        self.known.push(Known::Value(Value::Null));
+        let at = self.remember(Known::Value(Value::Null))?;
         let flags = self.input.u8()?;
         let mut fields = Vec::new();
         for _ in 0..self.input.u16()? {
@@ -182,8 +191,7 @@ impl Reader<'_, '_> {
 
     fn object(&mut self) -> Result<Value, KeyStoreError> {
         let class = self.class()?.ok_or(KeyStoreError::Malformed("a class"))?;
-        let at = self.known.len();
-        self.known.push(Known::Value(Value::Null));
+        let at = self.remember(Known::Value(Value::Null))?;
         let mut chain = vec![class.clone()];
         while let Some(above) = chain.last().and_then(|class| class.above.clone()) {
             chain.push(above);
@@ -223,8 +231,7 @@ impl Reader<'_, '_> {
         if *class.name != *"[B" {
             return Err(KeyStoreError::Malformed("an array"));
         }
-        let at = self.known.len();
-        self.known.push(Known::Value(Value::Null));
+        let at = self.remember(Known::Value(Value::Null))?;
         let len = self.input.u32()?;
         let value = Value::Bytes(self.input.take(len as usize)?.into());
         self.known[at] = Known::Value(value.clone());
@@ -246,5 +253,30 @@ impl Reader<'_, '_> {
             };
             data.extend_from_slice(self.input.take(len)?);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An object whose class writes `texts` strings besides its (no) fields.
+    fn object_with(texts: usize) -> Vec<u8> {
+        let class = [0x72, 0, 1, b'C', 0, 0, 0, 0, 0, 0, 0, 0, WRITE_METHOD | SERIALIZABLE, 0, 0, 0x78, 0x70];
+        let mut stream = vec![0xac, 0xed, 0, 5, 0x73];
+        stream.extend(class);
+        for _ in 0..texts {
+            stream.extend([0x74, 0, 1, b'a']);
+        }
+        stream.push(0x78);
+        stream
+    }
+
+    #[test]
+    fn the_number_of_objects_is_bounded() {
+        let read = |texts| read_object(&mut Input(&object_with(texts))).map(|object| object.class.to_string());
+        // The class and the object are two.
+        assert_eq!(read(KNOWN_MAX - 2).as_deref(), Ok("C"));
+        assert_eq!(read(KNOWN_MAX - 1), Err(KeyStoreError::Malformed("the number of objects")));
     }
 }

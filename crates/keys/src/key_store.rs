@@ -50,12 +50,22 @@ struct Sealed {
 }
 
 /// What an alias stands for.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Entry {
     /// The material of a key's version.
     Key(Vec<u8>),
     /// What Hadoop writes of a key: JSON.
     Metadata(String),
+}
+
+/// Without the material: it has no business in logs.
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => write!(f, "Key({} bytes)", key.len()),
+            Self::Metadata(text) => f.debug_tuple("Metadata").field(text).finish(),
+        }
+    }
 }
 
 /// The entries of a key store, by alias. Each is unsealed when it is asked for: that takes long on purpose.

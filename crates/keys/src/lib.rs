@@ -2,6 +2,7 @@
 //! lies anywhere in the clear: the NameNode keeps it encrypted by its zone's key, and only who may use that key opens it.
 //! Source: `KeyProvider.java`, `KeyProviderCryptoExtension.java`, Hadoop 3.5.0.
 
+mod base64;
 mod cipher;
 mod java_key_store;
 mod java_objects;

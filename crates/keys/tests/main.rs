@@ -96,6 +96,36 @@ fn a_file_made_later_is_seen() {
     assert_eq!(keys.metadata("mykey"), Ok(None));
     fs::copy(data("keys.jceks"), &path).unwrap();
     assert!(keys.metadata("mykey").unwrap().is_some());
+    // Written anew, as Hadoop does that: for a while it is not there.
+    fs::rename(&path, dir.path().join("keys.jceks_OLD")).unwrap();
+    assert!(keys.metadata("mykey").unwrap().is_some());
+    assert!(keys.metadata("key256").unwrap().is_some());
+}
+
+/// `PATH` was renamed, and `PATH_NEW` not yet, or not wholly written.
+#[test]
+fn a_writer_that_stopped_half_way() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |end: &str| dir.path().join(format!("keys.jceks{end}"));
+    let has = || JavaKeyStoreProvider::open(&file(""), "none").and_then(|keys| keys.metadata("mykey"));
+    assert_eq!(has(), Ok(None));
+    fs::copy(data("keys.jceks"), file("_OLD")).unwrap();
+    assert!(has().unwrap().is_some());
+    fs::write(file("_NEW"), b"cut off").unwrap();
+    assert!(has().unwrap().is_some());
+    fs::remove_file(file("_OLD")).unwrap();
+    assert!(has().unwrap_err().message.ends_with("_NEW: the key store is cut off"));
+    fs::copy(data("keys.jceks"), file("_NEW")).unwrap();
+    assert!(has().unwrap().is_some());
+    fs::copy(data("keys.jceks"), file("")).unwrap();
+    assert!(has().unwrap_err().message.ends_with("should not exist together)!!"));
+}
+
+#[test]
+fn keys_are_not_printed() {
+    let bytes = fs::read(data("keys.jceks")).unwrap();
+    let entry = KeyStore::parse(&bytes, "none").unwrap().entry("mykey@0").unwrap();
+    assert_eq!(format!("{entry:?}"), "Some(Key(16 bytes))");
 }
 
 /// The first block of NIST SP 800-38A, F.5.1, and any offset from there.

@@ -86,6 +86,7 @@ exceptions! {
     Security "java.lang.SecurityException" 403,
     UnknownCryptoProtocolVersion "org.apache.hadoop.hdfs.UnknownCryptoProtocolVersionException" 403,
     RollingUpgrade "org.apache.hadoop.hdfs.protocol.RollingUpgradeException" 403,
+    Connect "java.net.ConnectException" 403,
     HealthCheckFailed "org.apache.hadoop.ha.HealthCheckFailedException" 403,
 }
 

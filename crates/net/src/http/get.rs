@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes of status line and headers at most.
 const HEAD_BYTES_MAX: u64 = 64 << 10;
@@ -29,27 +29,69 @@ impl HttpAnswer {
 /// # Errors
 /// No connection, or an answer that is not HTTP's. `timeout` bounds the connect and each read.
 pub fn get(address: &str, path_and_query: &str, timeout: Duration) -> io::Result<HttpAnswer> {
-    send(address, &format!("GET {path_and_query}"), "", &[], timeout)
+    let stream = crate::stream::connect(address, timeout)?;
+    stream.set_read_timeout(Some(timeout))?;
+    send(stream, address, &format!("GET {path_and_query}"), "", &[])
 }
 
-/// As [`get`], but a POST of a JSON body.
+/// As [`get`], or with a JSON body a POST of it, of which the whole answer has to be there `within` that time.
 ///
 /// # Errors
-/// As [`get`].
-pub fn post_json(address: &str, path_and_query: &str, body: &[u8], timeout: Duration) -> io::Result<HttpAnswer> {
+/// As [`get`]; so do reads of the body when the time is over (`TimedOut`).
+pub fn exchange(address: &str, path_and_query: &str, body: Option<&[u8]>, within: Duration) -> io::Result<HttpAnswer> {
+    let deadline = Instant::now() + within;
+    let stream = crate::stream::connect(address, within)?;
+    let Some(body) = body else {
+        return send(Timed { stream, deadline }, address, &format!("GET {path_and_query}"), "", &[]);
+    };
     let headers = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
-    send(address, &format!("POST {path_and_query}"), &headers, body, timeout)
+    send(Timed { stream, deadline }, address, &format!("POST {path_and_query}"), &headers, body)
 }
 
-fn send(address: &str, what: &str, headers: &str, body: &[u8], timeout: Duration) -> io::Result<HttpAnswer> {
-    let mut stream = crate::stream::connect(address, timeout)?;
-    stream.set_read_timeout(Some(timeout))?;
+/// A stream on which every step has what is left of the time.
+struct Timed {
+    stream: TcpStream,
+    deadline: Instant,
+}
+
+impl Timed {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        // The system takes no time at all for no limit.
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(buf)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(buf)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+fn send<S: Read + Write + Send + 'static>(
+    mut stream: S,
+    address: &str,
+    what: &str,
+    headers: &str,
+    body: &[u8],
+) -> io::Result<HttpAnswer> {
     let request = format!("{what} HTTP/1.0\r\nHost: {address}\r\nUser-Agent: surus\r\nAccept: */*\r\n{headers}\r\n");
     stream.write_all(&[request.as_bytes(), body].concat())?;
     read_answer(stream)
 }
 
-fn read_answer(stream: TcpStream) -> io::Result<HttpAnswer> {
+fn read_answer(stream: impl Read + Send + 'static) -> io::Result<HttpAnswer> {
     let bad = || io::Error::new(io::ErrorKind::InvalidData, "the answer is not HTTP's");
     let mut head = BufReader::new(stream).take(HEAD_BYTES_MAX);
     let mut line = || {
@@ -105,6 +147,32 @@ mod tests {
         answer.body.read_to_string(&mut body).unwrap();
         assert_eq!(body, "abc");
         assert_eq!(ask().err().map(|e| e.kind()), Some(io::ErrorKind::InvalidData));
+        serve.join().unwrap();
+    }
+
+    #[test]
+    fn an_exchange_has_one_deadline() {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = server.local_addr().unwrap().to_string();
+        let serve = std::thread::spawn(move || {
+            let (mut stream, _) = server.accept().unwrap();
+            stream.read_exact(&mut [0; 16]).unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+            // Each read is answered in time; the end is not.
+            for _ in 0..100 {
+                std::thread::sleep(Duration::from_millis(50));
+                if stream.write_all(b"x").is_err() {
+                    return;
+                }
+            }
+        });
+        let begin = Instant::now();
+        let mut body = String::new();
+        let read = exchange(&address, "/drip", Some(b"{}"), Duration::from_millis(400))
+            .and_then(|mut answer| answer.body.read_to_string(&mut body));
+        let kind = read.unwrap_err().kind();
+        assert!(matches!(kind, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{kind:?}");
+        assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
         serve.join().unwrap();
     }
 }

@@ -5,7 +5,7 @@ mod get;
 mod server;
 
 pub use body::{BodyReader, BodySender, HttpBody};
-pub use get::{HttpAnswer, get, post_json};
+pub use get::{HttpAnswer, exchange, get};
 pub use hyper::body::{Bytes, Incoming};
 pub use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri, header};
 pub use server::{HttpFuture, HttpLimits, HttpServer, HttpService};
