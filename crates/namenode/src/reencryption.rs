@@ -5,13 +5,14 @@
 use crate::core::Core;
 use crate::rpc::client::encryption::{decode_zone, without_a_lock};
 use prost::Message;
+use std::collections::VecDeque;
 use std::sync::Weak;
 use std::time::Duration;
 use surus_keys::{EncryptedKey, KeyProvider};
 use surus_namespace::ops::encryption_zone::SetEncryptionAttribute;
 use surus_namespace::xattr::{ENCRYPTION_ZONE, FILE_ENCRYPTION_INFO, RAW};
 use surus_proto::hadoop::hdfs::{PerFileEncryptionInfoProto, ZoneEncryptionInfoProto};
-use surus_types::{HdfsError, InodeId};
+use surus_types::{ExceptionClass, HdfsError, InodeId};
 
 /// Children looked at under one lock. Source: `dfs.namenode.reencrypt.batch.size`.
 const PAGE: usize = 1000;
@@ -25,6 +26,8 @@ struct Job {
     key_version: String,
     /// Directories still to be looked at, each behind a name.
     todo: Vec<(InodeId, Vec<u8>)>,
+    /// What is left of the page that was read last.
+    page: VecDeque<File>,
     reencrypted: i64,
     failures: i64,
     last_file: Option<String>,
@@ -43,20 +46,38 @@ enum Step {
 }
 
 impl Core {
-    /// Goes on with what an earlier run of the NameNode did not end.
+    /// Goes on with what an earlier run of the NameNode did not end. Without a key provider nothing can: the zones' attributes
+    /// keep it for a run that has one.
     pub fn resume_reencryption(&self) {
+        if self.keys.is_none() {
+            return;
+        }
         let zones = self.namespace.read().encryption_zones(InodeId(0), usize::MAX).0;
         for zone in zones {
             let info = decode_zone(&zone.info);
-            if info.is_ok_and(|info| info.reencryption_proto.is_some_and(|r| r.completion_time.is_none())) {
+            let is_open = info.is_ok_and(|info| info.reencryption_proto.is_some_and(|r| r.completion_time.is_none()));
+            if is_open && self.claim_reencryption(zone.id) {
                 self.start_reencryption(zone.id);
             }
         }
     }
 
-    /// Starts the task; the zone's attribute says already that it was asked for.
+    /// Takes a zone for one re-encryption; `false`: another has it.
+    pub fn claim_reencryption(&self, zone: InodeId) -> bool {
+        let mut namespace = self.namespace.write();
+        let is_free = !namespace.reencrypting.contains_key(&zone);
+        if is_free {
+            namespace.reencrypting.insert(zone, false);
+        }
+        is_free
+    }
+
+    pub fn release_reencryption(&self, zone: InodeId) {
+        self.namespace.write().reencrypting.remove(&zone);
+    }
+
+    /// Starts the task of a zone that was claimed; its attribute says already that it was asked for.
     pub fn start_reencryption(&self, zone: InodeId) {
-        self.namespace.write().reencrypting.insert(zone, false);
         let core: Weak<Core> = self.me.clone();
         self.runtime.spawn(async move {
             let mut job = None;
@@ -73,6 +94,7 @@ impl Core {
         });
     }
 
+    /// One file, or a page of a directory.
     fn reencryption_step(&self, zone: InodeId, job: &mut Option<Job>) -> Step {
         let (is_safe, cancelled) = {
             let namespace = self.namespace.read();
@@ -87,26 +109,34 @@ impl Core {
                 None => return self.forget_reencryption(zone),
             },
         };
-        if cancelled || job.todo.is_empty() {
+        if cancelled || job.page.is_empty() && job.todo.is_empty() {
             self.finish_reencryption(job, cancelled);
             return self.forget_reencryption(zone);
         }
-        for file in self.reencryption_page(job) {
-            match self.reencrypt(provider, job, &file) {
-                Ok(true) => job.reencrypted += 1,
-                Ok(false) => {}
-                Err(error) => {
-                    tracing::warn!("re-encryption of {}: {}", file.path, error.message);
-                    job.failures += 1;
-                }
+        let Some(file) = job.page.pop_front() else {
+            job.page = self.reencryption_page(job);
+            return Step::More;
+        };
+        match self.reencrypt(provider, job, &file) {
+            Ok(true) => job.reencrypted += 1,
+            Ok(false) => {}
+            // Nobody can be asked: that says nothing about the file.
+            Err(error) if error.class == ExceptionClass::Connect => {
+                tracing::warn!("re-encryption waits: {}", error.message);
+                job.page.push_front(file);
+                return Step::Wait;
             }
-            job.last_file = Some(file.path);
+            Err(error) => {
+                tracing::warn!("re-encryption of {}: {}", file.path, error.message);
+                job.failures += 1;
+            }
         }
+        job.last_file = Some(file.path);
         Step::More
     }
 
     fn forget_reencryption(&self, zone: InodeId) -> Step {
-        self.namespace.write().reencrypting.remove(&zone);
+        self.release_reencryption(zone);
         Step::Done
     }
 
@@ -124,6 +154,7 @@ impl Core {
             key_version: info.reencryption_proto?.ez_key_version_name,
             key_name: info.key_name,
             todo: vec![(zone, Vec::new())],
+            page: VecDeque::new(),
             reencrypted: 0,
             failures: 0,
             last_file: None,
@@ -131,11 +162,15 @@ impl Core {
     }
 
     /// The files of the next page; directories are put on the list, but for zones in the zone.
-    fn reencryption_page(&self, job: &mut Job) -> Vec<File> {
-        let Some((directory, after)) = job.todo.pop() else { return Vec::new() };
+    fn reencryption_page(&self, job: &mut Job) -> VecDeque<File> {
+        let mut files = VecDeque::new();
+        let Some((directory, after)) = job.todo.pop() else { return files };
         let namespace = self.namespace.read();
-        let Some(handle) = namespace.tree.get(directory) else { return Vec::new() };
-        let mut files = Vec::new();
+        let Some(handle) = namespace.tree.get(directory) else { return files };
+        // It may have become a zone, with a key of its own, since it was put on the list.
+        if directory != job.zone && namespace.tree.inode(handle).zone_info().is_some() {
+            return files;
+        }
         let (mut below, mut last) = (Vec::new(), None);
         let mut children = namespace.tree.inode(handle).children(&after);
         for child in children.by_ref().take(PAGE).map(|child| namespace.tree.inode(child)) {
@@ -144,7 +179,7 @@ impl Core {
                 below.push((child.id(), Vec::new()));
             } else if let Some(info) = child.xattr(RAW, FILE_ENCRYPTION_INFO).filter(|_| child.is_file()) {
                 let path = namespace.tree.path_of(child.handle()).unwrap_or_default();
-                files.push(File { id: child.id(), path, info: info.to_vec() });
+                files.push_back(File { id: child.id(), path, info: info.to_vec() });
             }
         }
         if let (Some(last), true) = (last, children.remaining() > 0) {
@@ -171,8 +206,17 @@ impl Core {
         let info =
             PerFileEncryptionInfoProto { key: new.material, iv: new.iv, ez_key_version_name: new.key_version_name };
         let (id, name) = (file.id, FILE_ENCRYPTION_INFO);
-        self.change(&SetEncryptionAttribute { id, name, old: &file.info, new: &info.encode_to_vec() })?;
-        Ok(true)
+        match self.change(&SetEncryptionAttribute { id, name, old: &file.info, new: &info.encode_to_vec() }) {
+            // Deleted, or given another key: there is nothing left to do.
+            Err(_) if !self.is_as_read(file) => Ok(false),
+            result => result.map(|()| true),
+        }
+    }
+
+    fn is_as_read(&self, file: &File) -> bool {
+        let namespace = self.namespace.read();
+        let handle = namespace.tree.get(file.id).filter(|&handle| namespace.tree.is_attached(handle));
+        handle.is_some_and(|handle| namespace.tree.inode(handle).xattr(RAW, FILE_ENCRYPTION_INFO) == Some(&*file.info))
     }
 
     fn finish_reencryption(&self, job: &Job, canceled: bool) {

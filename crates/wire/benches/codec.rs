@@ -97,7 +97,7 @@ fn listings() {
         out.clear();
         put_success_encoded(&mut out, &ResponseIds::bare(1), |out| {
             encode::put_directory_listing(out, 1, |listing| {
-                (0..1000).for_each(|_| listing.entry(black_box(&status)));
+                (0..1000).for_each(|_| listing.entry(black_box(&status)).unwrap());
                 (0, ())
             });
         });
@@ -138,7 +138,8 @@ fn located_blocks() {
         encode::put_located_blocks(&mut out, 1, &header, "BP-1323532104-127.0.0.1-1796036548930", |encoder| {
             (0..5).for_each(|_| encoder.block(black_box(&located)));
             encoder.last_block(black_box(&located));
-        });
+        })
+        .unwrap();
     });
 }
 

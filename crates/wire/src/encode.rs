@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use prost::Message;
 use surus_types::{AdminState, Block};
 use surus_types::{
-    DatanodeId, DatanodeStats, ExtendedBlock, FileEncryption, FileStatus, FileType, LocatedBlock, LocatedBlocks,
-    Replica,
+    DatanodeId, DatanodeStats, ExtendedBlock, FileEncryption, FileStatus, FileType, HdfsError, LocatedBlock,
+    LocatedBlocks, Replica,
 };
 
 /// `blockToken` with its four required fields empty, as it is sent while security is off.
@@ -27,15 +27,21 @@ fn put_nested<R>(out: &mut Vec<u8>, field: u32, encode: impl FnOnce(&mut Vec<u8>
 }
 
 /// A `HdfsFileStatusProto`.
+///
+/// # Errors
+/// As [`to_proto::file_encryption_info`]; what was put is of no use then.
 #[inline]
-pub fn put_file_status(out: &mut Vec<u8>, field: u32, status: &FileStatus<'_>) {
+pub fn put_file_status(out: &mut Vec<u8>, field: u32, status: &FileStatus<'_>) -> Result<(), HdfsError> {
     put_nested(out, field, |out| {
         put_status_head(out, status);
-        put_status_tail(out, status);
-    });
+        put_status_tail(out, status)
+    })
 }
 
 /// A `HdfsFileStatusProto` with the file's blocks: `locate` adds them and tells the rest.
+///
+/// # Errors
+/// As [`put_file_status`].
 pub fn put_located_file_status(
     out: &mut Vec<u8>,
     field: u32,
@@ -43,12 +49,12 @@ pub fn put_located_file_status(
     blocks: &LocatedBlocks<'_>,
     pool_id: &str,
     locate: impl FnOnce(&mut LocatedBlocksEncoder<'_>),
-) {
+) -> Result<(), HdfsError> {
     put_nested(out, field, |out| {
         put_status_head(out, status);
-        put_located_blocks(out, 12, blocks, pool_id, locate);
-        put_status_tail(out, status);
-    });
+        put_located_blocks(out, 12, blocks, pool_id, locate)?;
+        put_status_tail(out, status)
+    })
 }
 
 /// Fields 1 to 11.
@@ -75,23 +81,25 @@ fn put_status_head(out: &mut Vec<u8>, status: &FileStatus<'_>) {
 
 /// Fields 13 to 18.
 #[inline]
-fn put_status_tail(out: &mut Vec<u8>, status: &FileStatus<'_>) {
+fn put_status_tail(out: &mut Vec<u8>, status: &FileStatus<'_>) -> Result<(), HdfsError> {
     put_uint(out, 13, status.inode_id.0);
     put_uint(out, 14, u64::from(status.children));
-    put_encryption(out, 15, status.encryption.as_ref());
+    put_encryption(out, 15, status.encryption.as_ref())?;
     put_uint(out, 16, u64::from(status.storage_policy));
     if let Some(policy) = status.ec_policy {
         put_bytes(out, 17, &to_proto::ec_policy(policy).encode_to_vec());
     }
     put_uint(out, 18, u64::from(status.flags));
+    Ok(())
 }
 
 /// A `FileEncryptionInfoProto`, where the file has one.
 #[inline]
-fn put_encryption(out: &mut Vec<u8>, field: u32, encryption: Option<&FileEncryption<'_>>) {
-    if let Some(info) = encryption.and_then(to_proto::file_encryption_info) {
-        put_bytes(out, field, &info.encode_to_vec());
+fn put_encryption(out: &mut Vec<u8>, field: u32, encryption: Option<&FileEncryption<'_>>) -> Result<(), HdfsError> {
+    if let Some(encryption) = encryption {
+        put_bytes(out, field, &to_proto::file_encryption_info(encryption)?.encode_to_vec());
     }
+    Ok(())
 }
 
 /// A `DirectoryListingProto` under way.
@@ -101,20 +109,26 @@ pub struct ListingEncoder<'o> {
 
 impl ListingEncoder<'_> {
     /// Adds an entry.
+    ///
+    /// # Errors
+    /// As [`put_file_status`].
     #[inline]
-    pub fn entry(&mut self, status: &FileStatus<'_>) {
-        put_file_status(self.out, 1, status);
+    pub fn entry(&mut self, status: &FileStatus<'_>) -> Result<(), HdfsError> {
+        put_file_status(self.out, 1, status)
     }
 
     /// Adds an entry with the blocks of its file.
+    ///
+    /// # Errors
+    /// As [`put_file_status`].
     pub fn located_entry(
         &mut self,
         status: &FileStatus<'_>,
         blocks: &LocatedBlocks<'_>,
         pool_id: &str,
         locate: impl FnOnce(&mut LocatedBlocksEncoder<'_>),
-    ) {
-        put_located_file_status(self.out, 1, status, blocks, pool_id, locate);
+    ) -> Result<(), HdfsError> {
+        put_located_file_status(self.out, 1, status, blocks, pool_id, locate)
     }
 }
 
@@ -153,13 +167,16 @@ impl LocatedBlocksEncoder<'_> {
 }
 
 /// A `LocatedBlocksProto`: `locate` adds the blocks.
+///
+/// # Errors
+/// As [`put_file_status`].
 pub fn put_located_blocks<R>(
     out: &mut Vec<u8>,
     field: u32,
     blocks: &LocatedBlocks<'_>,
     pool_id: &str,
     locate: impl FnOnce(&mut LocatedBlocksEncoder<'_>) -> R,
-) -> R {
+) -> Result<R, HdfsError> {
     put_nested(out, field, |out| {
         put_uint(out, 1, blocks.file_length);
         let mut encoder = LocatedBlocksEncoder { out, pool_id, last: Vec::new() };
@@ -168,8 +185,8 @@ pub fn put_located_blocks<R>(
         put_uint(out, 3, u64::from(blocks.under_construction));
         out.extend_from_slice(&last);
         put_uint(out, 5, u64::from(blocks.last_block_complete));
-        put_encryption(out, 6, blocks.encryption.as_ref());
-        result
+        put_encryption(out, 6, blocks.encryption.as_ref())?;
+        Ok(result)
     })
 }
 

@@ -1,8 +1,9 @@
 //! From `types` to protobuf messages, for answers and requests that are not on the hot path.
 
+use crate::required;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use prost::Message;
 use surus_proto::hadoop::common::TokenProto;
 use surus_proto::hadoop::hdfs as p;
 use surus_types::{
@@ -10,7 +11,7 @@ use surus_types::{
     FileType,
 };
 use surus_types::{
-    FileEncryption, FsPermission, FsStats, LocatedBlock, Replica, STORAGE_TYPES, StorageReport, StorageType,
+    FileEncryption, FsPermission, FsStats, HdfsError, LocatedBlock, Replica, STORAGE_TYPES, StorageReport, StorageType,
 };
 
 /// A token with its four required fields empty, as it is sent while security is off.
@@ -103,8 +104,10 @@ pub fn located_block(pool_id: &str, block: &LocatedBlock<'_>) -> p::LocatedBlock
     }
 }
 
-pub fn file_status(status: &FileStatus<'_>) -> p::HdfsFileStatusProto {
-    p::HdfsFileStatusProto {
+/// # Errors
+/// As [`file_encryption_info`].
+pub fn file_status(status: &FileStatus<'_>) -> Result<p::HdfsFileStatusProto, HdfsError> {
+    Ok(p::HdfsFileStatusProto {
         file_type: status.file_type as i32,
         path: status.name.to_vec(),
         length: status.length,
@@ -119,20 +122,24 @@ pub fn file_status(status: &FileStatus<'_>) -> p::HdfsFileStatusProto {
         locations: None,
         file_id: Some(status.inode_id.0),
         children_num: Some(status.children as i32),
-        file_encryption_info: status.encryption.as_ref().and_then(file_encryption_info),
+        file_encryption_info: status.encryption.as_ref().map(file_encryption_info).transpose()?,
         storage_policy: Some(u32::from(status.storage_policy)),
         ec_policy: status.ec_policy.map(ec_policy),
         flags: Some(status.flags),
         namespace: None,
-    }
+    })
 }
 
-/// What clients are told of a file's encryption, out of its own attribute and its zone's; `None`: one of them is damaged.
-/// Source: `PBHelperClient.convert(PerFileEncryptionInfoProto, ..)`, Hadoop 3.5.0.
-pub fn file_encryption_info(encryption: &FileEncryption<'_>) -> Option<p::FileEncryptionInfoProto> {
-    let zone = p::ZoneEncryptionInfoProto::decode(encryption.zone).ok()?;
-    let file = p::PerFileEncryptionInfoProto::decode(encryption.file).ok()?;
-    Some(p::FileEncryptionInfoProto {
+/// What clients are told of a file's encryption, out of its own attribute and its zone's.
+/// Source: `PBHelperClient.convert(PerFileEncryptionInfoProto, ..)`, `FSDirEncryptionZoneOp.getFileEncryptionInfo`, Hadoop 3.5.0.
+///
+/// # Errors
+/// `IOException`: one of them is damaged. A client that was told nothing would take the file for a plain one.
+pub fn file_encryption_info(encryption: &FileEncryption<'_>) -> Result<p::FileEncryptionInfoProto, HdfsError> {
+    let damaged = |what: &str| HdfsError::io(format!("Could not parse {what} encryption info"));
+    let zone: p::ZoneEncryptionInfoProto = required::decode(encryption.zone).map_err(|_| damaged("zone"))?;
+    let file: p::PerFileEncryptionInfoProto = required::decode(encryption.file).map_err(|_| damaged("file"))?;
+    Ok(p::FileEncryptionInfoProto {
         suite: zone.suite,
         crypto_protocol_version: zone.crypto_protocol_version,
         key: file.key,

@@ -3,12 +3,13 @@
 use proptest::prelude::*;
 use prost::Message;
 use surus_proto::hadoop::hdfs::{
-    AddBlockResponseProto, DirectoryListingProto, GetBlockLocationsResponseProto, GetFileInfoResponseProto,
-    GetListingResponseProto, LocatedBlocksProto,
+    AddBlockResponseProto, CipherSuiteProto, CryptoProtocolVersionProto, DirectoryListingProto,
+    GetBlockLocationsResponseProto, GetFileInfoResponseProto, GetListingResponseProto, LocatedBlocksProto,
+    PerFileEncryptionInfoProto, ZoneEncryptionInfoProto,
 };
 use surus_types::{
-    AdminState, Block, BlockId, DatanodeId, DatanodeStats, FileStatus, FileType, FsPermission, GenerationStamp,
-    InodeId, LocatedBlock, LocatedBlocks, Replica, StorageType,
+    AdminState, Block, BlockId, DatanodeId, DatanodeStats, FileEncryption, FileStatus, FileType, FsPermission,
+    GenerationStamp, InodeId, LocatedBlock, LocatedBlocks, Replica, StorageType,
 };
 use surus_wire::{encode, to_proto};
 
@@ -85,20 +86,21 @@ proptest! {
         let statuses: Vec<_> = entries.iter().map(|(n, name, owner)| status(n, name, owner, "supergroup")).collect();
         let mut out = Vec::new();
         encode::put_directory_listing(&mut out, 1, |listing| {
-            statuses.iter().for_each(|status| listing.entry(status));
+            statuses.iter().for_each(|status| listing.entry(status).unwrap());
             (remaining, ())
         });
         let expected = GetListingResponseProto {
             dir_list: Some(DirectoryListingProto {
-                partial_listing: statuses.iter().map(to_proto::file_status).collect(),
+                partial_listing: statuses.iter().map(|status| to_proto::file_status(status).unwrap()).collect(),
                 remaining_entries: remaining,
             }),
         };
         prop_assert_eq!(&out, &expected.encode_to_vec());
         for status in &statuses {
             let mut out = Vec::new();
-            encode::put_file_status(&mut out, 1, status);
-            prop_assert_eq!(out, GetFileInfoResponseProto { fs: Some(to_proto::file_status(status)) }.encode_to_vec());
+            encode::put_file_status(&mut out, 1, status).unwrap();
+            let fs = Some(to_proto::file_status(status).unwrap());
+            prop_assert_eq!(out, GetFileInfoResponseProto { fs }.encode_to_vec());
         }
     }
 
@@ -118,7 +120,8 @@ proptest! {
             if let Some(last) = blocks.last() {
                 encoder.last_block(last);
             }
-        });
+        })
+        .unwrap();
         let proto = LocatedBlocksProto {
             file_length: length,
             blocks: blocks.iter().map(|block| to_proto::located_block(POOL, block)).collect(),
@@ -141,8 +144,9 @@ proptest! {
             if let Some(last) = blocks.last() {
                 encoder.last_block(last);
             }
-        });
-        let mut expected = to_proto::file_status(&status);
+        })
+        .unwrap();
+        let mut expected = to_proto::file_status(&status).unwrap();
         expected.locations = Some(proto);
         prop_assert_eq!(out, GetFileInfoResponseProto { fs: Some(expected) }.encode_to_vec());
     }
@@ -187,8 +191,8 @@ fn golden_listing() {
     };
     let mut out = Vec::new();
     encode::put_directory_listing(&mut out, 1, |listing| {
-        listing.entry(&entry(b"f", 70_000, 16_389, (1_796_036_570_351, 1_796_036_569_286)));
-        listing.entry(&entry(b"g", 1000, 16_390, (1_796_036_572_827, 1_796_036_572_521)));
+        listing.entry(&entry(b"f", 70_000, 16_389, (1_796_036_570_351, 1_796_036_569_286))).unwrap();
+        listing.entry(&entry(b"g", 1000, 16_390, (1_796_036_572_827, 1_796_036_572_521))).unwrap();
         (0, ())
     });
     assert_eq!(messages[1], out);
@@ -223,10 +227,47 @@ fn golden_block_locations() {
     encode::put_located_blocks(&mut out, 1, &header, &expected.blocks[0].b.pool_id.clone(), |encoder| {
         encoder.block(&located);
         encoder.last_block(&located);
-    });
+    })
+    .unwrap();
     expected.blocks[0].locs[0].software_version = None;
     if let Some(last) = &mut expected.last_block {
         last.locs[0].software_version = None;
     }
     assert_eq!(out, GetBlockLocationsResponseProto { locations: Some(expected) }.encode_to_vec());
+}
+
+/// A file whose key cannot be told is not to pass for a plain one.
+#[test]
+fn damaged_encryption_info_is_an_error() {
+    let zone = ZoneEncryptionInfoProto {
+        suite: CipherSuiteProto::AesCtrNopadding as i32,
+        crypto_protocol_version: CryptoProtocolVersionProto::EncryptionZones as i32,
+        key_name: "k".to_owned(),
+        reencryption_proto: None,
+    };
+    let file = PerFileEncryptionInfoProto { key: vec![1; 16], iv: vec![2; 16], ez_key_version_name: "k@0".to_owned() };
+    let (zone, file) = (zone.encode_to_vec(), file.encode_to_vec());
+    let cut = |bytes: &[u8], len: usize| bytes[..len].to_vec();
+    let cases = [
+        (zone.clone(), file.clone(), None),
+        (zone.clone(), cut(&file, file.len() - 1), Some("Could not parse file encryption info")),
+        (zone.clone(), cut(&file, 18), Some("Could not parse file encryption info")),
+        (zone.clone(), Vec::new(), Some("Could not parse file encryption info")),
+        (cut(&zone, zone.len() - 1), file.clone(), Some("Could not parse zone encryption info")),
+        (Vec::new(), file, Some("Could not parse zone encryption info")),
+    ];
+    for (zone, file, error) in &cases {
+        let encryption = Some(FileEncryption { zone, file });
+        let status = FileStatus { encryption, ..status(&[1, 2, 3, 4, 5, 6], b"f", "root", "supergroup") };
+        let header = LocatedBlocks { file_length: 1, under_construction: false, last_block_complete: true, encryption };
+        let mut out = Vec::new();
+        let told = [
+            encode::put_file_status(&mut out, 1, &status),
+            encode::put_located_blocks(&mut out, 1, &header, POOL, |_| ()),
+            encode::put_located_file_status(&mut out, 1, &status, &header, POOL, |_| ()),
+            to_proto::file_status(&status).map(drop),
+        ];
+        let told = told.map(|result| result.err().map(|error| error.message));
+        assert_eq!(told, [(); 4].map(|()| error.map(str::to_owned)));
+    }
 }

@@ -3,6 +3,7 @@
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::rpc::client::attributes::acl_verb;
+use crate::rpc::client::encryption::check_attribute;
 use crate::safe_mode::What;
 use surus_namespace::ops::change_acl::{AclChange, ChangeAcl};
 use surus_namespace::ops::remove_xattr::RemoveXAttr;
@@ -47,6 +48,9 @@ pub fn write(core: &Core, call: &Call<'_>, src: &str, operation: &Operation) -> 
     Some(match operation {
         Operation::SetXAttr { xattr, flags } => {
             let operation = SetXAttr { src, xattr, flags: *flags };
+            if let Err(error) = check_attribute(xattr) {
+                return Some(Err(error.into()));
+            }
             core.write(call, What("Cannot set XAttr on ", src), &operation, |_, ()| {})
         }
         Operation::RemoveXAttr { xattr } => {

@@ -51,6 +51,11 @@ impl Cluster {
         conf
     }
 
+    /// Counts from the next start on.
+    pub fn set(&mut self, key: &'static str, value: &'static str) {
+        self.settings.push((key, value));
+    }
+
     pub fn name_dir(&self) -> std::path::PathBuf {
         self.dir.path().join("name")
     }

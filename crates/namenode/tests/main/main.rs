@@ -4,6 +4,7 @@ mod cluster;
 mod datanodes;
 mod doors;
 mod durability;
+mod encryption;
 mod methods;
 mod people;
 mod reports;

@@ -2,6 +2,7 @@
 
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
+use crate::rpc::client::encryption::check_attribute;
 use crate::rpc::datanode::put;
 use crate::safe_mode::What;
 use prost::Message;
@@ -128,6 +129,7 @@ fn to_proto(xattrs: &[XAttrView<'_>]) -> Vec<XAttrProto> {
 pub(super) fn set_xattr(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: SetXAttrRequestProto = call.decode()?;
     let xattr = xattr(&request.x_attr.unwrap_or_default());
+    check_attribute(&xattr)?;
     let operation = SetXAttr { src: &request.src, xattr: &xattr, flags: request.flag.unwrap_or(0) };
     core.write(call, What("Cannot set XAttr on ", &request.src), &operation, |_, ()| {
         put(out, &SetXAttrResponseProto {})

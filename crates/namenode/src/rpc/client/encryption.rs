@@ -7,14 +7,17 @@ use crate::rpc::datanode::put;
 use crate::safe_mode::What;
 use prost::Message;
 use surus_namespace::DirOp;
+use surus_namespace::edit_op::XAttr;
 use surus_namespace::ops::encryption_zone::{CreateEncryptionZone, ZoneEntry};
 use surus_namespace::resolve::is_reserved_raw;
+use surus_namespace::xattr::{ENCRYPTION_ZONE, FILE_ENCRYPTION_INFO, RAW};
 use surus_proto::hadoop::hdfs::{
     CipherSuiteProto, CreateEncryptionZoneRequestProto, CreateEncryptionZoneResponseProto, CryptoProtocolVersionProto,
     EncryptionZoneProto, GetEzForPathRequestProto, GetEzForPathResponseProto, ListEncryptionZonesRequestProto,
     ListEncryptionZonesResponseProto, PerFileEncryptionInfoProto, ZoneEncryptionInfoProto,
 };
 use surus_types::{ExceptionClass, HdfsError, InodeId};
+use surus_wire::required;
 
 /// What a zone's attribute holds.
 ///
@@ -22,6 +25,22 @@ use surus_types::{ExceptionClass, HdfsError, InodeId};
 /// It is damaged.
 pub(crate) fn decode_zone(info: &[u8]) -> Result<ZoneEncryptionInfoProto, HdfsError> {
     ZoneEncryptionInfoProto::decode(info).map_err(|_| HdfsError::io("Could not parse the encryption info of a zone"))
+}
+
+/// What the superuser sets of encryption attributes has to be what they hold, as nobody can read the file otherwise.
+/// Source: `FSDirXAttrOp.unprotectedSetXAttrs`, Hadoop 3.5.0, which looks at zones only.
+///
+/// # Errors
+/// `InvalidProtocolBufferException`.
+pub(crate) fn check_attribute(xattr: &XAttr) -> Result<(), HdfsError> {
+    let value = xattr.value.as_deref().unwrap_or_default();
+    match &*xattr.name {
+        ENCRYPTION_ZONE if xattr.namespace == RAW => required::decode::<ZoneEncryptionInfoProto>(value).map(drop),
+        FILE_ENCRYPTION_INFO if xattr.namespace == RAW => {
+            required::decode::<PerFileEncryptionInfoProto>(value).map(drop)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn zone_proto(zone: ZoneEntry) -> Result<EncryptionZoneProto, HdfsError> {
@@ -46,9 +65,14 @@ pub(super) fn list_encryption_zones(core: &Core, call: &Call<'_>, out: &mut Vec<
     let request: ListEncryptionZonesRequestProto = call.decode()?;
     call.check_superuser("listEncryptionZones")?;
     let after = InodeId(u64::try_from(request.id).unwrap_or(0));
-    let (zones, has_more) = core.namespace.read().encryption_zones(after, core.config.encryption_zones_listed);
-    let zones = zones.into_iter().map(zone_proto).collect::<Result<_, _>>()?;
-    put(out, &ListEncryptionZonesResponseProto { zones, has_more });
+    let (zones, _) = core.namespace.read().encryption_zones(after, usize::MAX);
+    // A damaged one is not to hide the others.
+    let mut zones = zones.into_iter().filter_map(|zone| {
+        let id = zone.id;
+        zone_proto(zone).inspect_err(|error| tracing::warn!("zone {id} is not listed: {}", error.message)).ok()
+    });
+    let page = zones.by_ref().take(core.config.encryption_zones_listed).collect();
+    put(out, &ListEncryptionZonesResponseProto { zones: page, has_more: zones.next().is_some() });
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::rpc::datanode::put;
 use surus_namespace::ops::BlockLocation;
 use surus_namespace::ops::abandon_block::AbandonBlock;
 use surus_namespace::ops::add_block::AddBlock;
-use surus_namespace::ops::append::{Append, AppendReply};
+use surus_namespace::ops::append::Append;
 use surus_namespace::ops::complete::Complete;
 use surus_namespace::ops::create::{Create, NewFileKey, flag};
 use surus_namespace::ops::fsync::Fsync;
@@ -16,6 +16,7 @@ use surus_namespace::ops::pipeline::{GetAdditionalDatanode, UpdateBlockForPipeli
 use surus_namespace::ops::recover_lease::RecoverLease;
 use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::truncate::Truncate;
+use surus_namespace::resolve::is_reserved_raw;
 use surus_namespace::{DirOp, Env, InodeView, Namespace};
 use surus_proto::hadoop::hdfs::{
     AbandonBlockRequestProto, AbandonBlockResponseProto, AddBlockRequestProto, AppendRequestProto,
@@ -46,10 +47,10 @@ fn put_block(core: &Core, namespace: &Namespace, field: u32, location: &BlockLoc
     location.lend(namespace, |block| put_located_block(out, field, &core.id.block_pool_id, &block));
 }
 
-fn put_status(namespace: &Namespace, field: u32, id: InodeId, out: &mut Vec<u8>) {
-    if let Some(handle) = namespace.tree.get(id) {
-        put_file_status(out, field, &namespace.tree.inode(handle).status(b""));
-    }
+/// The answer's status of the file that was opened as `src`.
+fn put_status(namespace: &Namespace, field: u32, src: &str, id: InodeId, out: &mut Vec<u8>) -> Result<(), HdfsError> {
+    let Some(handle) = namespace.tree.get(id) else { return Ok(()) };
+    put_file_status(out, field, &namespace.tree.inode(handle).raw(is_reserved_raw(src)).status(b""))
 }
 
 pub(super) fn create(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
@@ -68,21 +69,27 @@ pub(super) fn create(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<
         storage_policy: request.storage_policy(),
         encryption: key.as_ref().map(|key| NewFileKey { zone: key.zone, info: &key.info }),
     };
-    core.write_if(call, None, &operation, |namespace, reply| put_status(namespace, 1, reply.inode_id, out))
+    let mut encoded = Ok(());
+    let done = core.write_if(call, None, &operation, |namespace, reply| {
+        encoded = put_status(namespace, 1, &request.src, reply.inode_id, out);
+    })?;
+    encoded?;
+    Ok(done)
 }
 
 pub(super) fn append(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: AppendRequestProto = call.decode()?;
     let new_block = request.flag() & flag::NEW_BLOCK != 0;
     let operation = Append { src: &request.src, client_name: &request.client_name, new_block };
-    core.write_if(call, None, &operation, |namespace, reply| put_append(core, namespace, reply, out))
-}
-
-fn put_append(core: &Core, namespace: &Namespace, reply: &AppendReply, out: &mut Vec<u8>) {
-    if let Some(location) = &reply.last_block {
-        put_block(core, namespace, 1, location, out);
-    }
-    put_status(namespace, 2, reply.inode_id, out);
+    let mut encoded = Ok(());
+    let done = core.write_if(call, None, &operation, |namespace, reply| {
+        if let Some(location) = &reply.last_block {
+            put_block(core, namespace, 1, location, out);
+        }
+        encoded = put_status(namespace, 2, &request.src, reply.inode_id, out);
+    })?;
+    encoded?;
+    Ok(done)
 }
 
 pub(super) fn add_block(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
@@ -202,7 +209,7 @@ pub(super) fn get_block_locations(core: &Core, call: &Call<'_>, out: &mut Vec<u8
     let env = core.env(call);
     let namespace = core.namespace.read();
     let (file, access_time) = namespace.check_block_locations(&env, &asked)?;
-    put_locations(core, &namespace, &env, file, &asked, out);
+    put_locations(core, &namespace, &env, file, &asked, out)?;
     drop(namespace);
     if access_time.is_some() {
         core.set_access_time(&env, &asked);
@@ -217,12 +224,12 @@ fn put_locations(
     file: InodeView<'_>,
     asked: &GetBlockLocations<'_>,
     out: &mut Vec<u8>,
-) {
+) -> Result<(), HdfsError> {
     let header = namespace.block_locations_header(file);
     put_located_blocks(out, 1, &header, &core.id.block_pool_id, |encoder| {
         let (offset, length) = (asked.offset as u64, asked.length as u64);
         namespace.lend_block_locations(env, file, offset, length, &mut |part| put_part(encoder, part));
-    });
+    })
 }
 
 /// One block of a file's locations.
@@ -240,23 +247,20 @@ pub(super) fn get_located_file_info(core: &Core, call: &Call<'_>, out: &mut Vec<
     let path = namespace.resolve(&env, request.src(), DirOp::Read)?;
     let Some(handle) = path.last else {
         // Nothing there, or a directory that is made up.
-        return namespace.get_file_info(&env, request.src(), |status| {
-            if let Some(status) = status {
-                put_file_status(out, 1, &status);
-            }
-        });
+        return namespace.get_file_info(&env, request.src(), |status| match status {
+            Some(status) => put_file_status(out, 1, &status),
+            None => Ok(()),
+        })?;
     };
     let inode = namespace.shown(&path, handle);
     if !inode.is_file() {
-        put_file_status(out, 1, &inode.status(b""));
-        return Ok(());
+        return put_file_status(out, 1, &inode.status(b""));
     }
     namespace.check_path_access(&env, &path, FsAction::READ)?;
     let header = namespace.block_locations_header(inode);
     encode::put_located_file_status(out, 1, &inode.status(b""), &header, &core.id.block_pool_id, |encoder| {
         namespace.lend_block_locations(&env, inode, 0, u64::MAX, &mut |part| put_part(encoder, part));
-    });
-    Ok(())
+    })
 }
 
 impl Core {
@@ -284,7 +288,7 @@ pub(crate) fn replayed(core: &Core, call: &Call<'_>, is_append: bool) -> Result<
     let namespace = core.namespace.read();
     let path = namespace.resolve(&core.env(call), &src, DirOp::Read)?;
     let file = namespace.existing_file(&path)?;
-    let inode = namespace.tree.inode(file);
+    let inode = namespace.shown(&path, file);
     if let (true, Some(last)) = (is_append, inode.blocks().last()) {
         let block = namespace.blocks.block(*last);
         if block.num_bytes < inode.preferred_block_size() {
@@ -293,6 +297,6 @@ pub(crate) fn replayed(core: &Core, call: &Call<'_>, is_append: bool) -> Result<
             put_block(core, &namespace, 1, &location, &mut out);
         }
     }
-    put_file_status(&mut out, field, &inode.status(b""));
+    put_file_status(&mut out, field, &inode.status(b""))?;
     Ok(out)
 }

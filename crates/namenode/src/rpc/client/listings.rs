@@ -27,21 +27,23 @@ pub(super) fn get_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Re
     let limit = namespace.config.list_limit;
     let (located, pool_id) = (request.need_location, core.id.block_pool_id.as_str());
     let start = out.len();
+    let mut put = Ok(());
     let end = put_directory_listing(out, 1, |listing| {
         let end = namespace.get_listing(&env, &request.src, &request.start_after, located, limit, |entry| {
-            match entry.inode.filter(|inode| located && inode.is_file()) {
+            put = match entry.inode.filter(|inode| located && inode.is_file()) {
                 None => listing.entry(&entry.status),
                 Some(file) => {
                     let header = namespace.block_locations_header(file);
                     listing.located_entry(&entry.status, &header, pool_id, |encoder| {
                         namespace.lend_block_locations(&env, file, 0, u64::MAX, &mut |part| put_part(encoder, part));
-                    });
+                    })
                 }
-            }
-            true
+            };
+            put.is_ok()
         });
         (end.as_ref().ok().and_then(|end| end.map(|end| end.remaining)).unwrap_or(0), end)
     })?;
+    put?;
     if end.is_none() {
         out.truncate(start);
     }
@@ -120,23 +122,26 @@ fn batch_part(
     let BatchPart { path, start_after, located, room } = *wanted;
     let mut part = BatchedDirectoryListingProto { parent_idx, ..Default::default() };
     let pool_id = core.id.block_pool_id.as_str();
+    let mut put = Ok(());
     let end = namespace.get_listing(env, path, start_after, located, room, |entry| {
-        let mut status = to_proto::file_status(&entry.status);
-        if let Some(inode) = entry.inode.filter(|inode| located && inode.is_file()) {
-            let header = namespace.block_locations_header(inode);
-            let mut locations = Vec::new();
-            put_located_blocks(&mut locations, 1, &header, pool_id, |encoder| {
-                namespace.lend_block_locations(env, inode, 0, u64::MAX, &mut |part| put_part(encoder, part));
-            });
-            // The encoder writes a field; the one of the status is the same message.
-            status.locations =
-                GetBlockLocationsResponseProto::decode(&*locations).ok().and_then(|located| located.locations);
-        }
-        part.partial_listing.push(status);
-        true
+        let encoded = to_proto::file_status(&entry.status).and_then(|mut status| {
+            if let Some(inode) = entry.inode.filter(|inode| located && inode.is_file()) {
+                let header = namespace.block_locations_header(inode);
+                let mut locations = Vec::new();
+                put_located_blocks(&mut locations, 1, &header, pool_id, |encoder| {
+                    namespace.lend_block_locations(env, inode, 0, u64::MAX, &mut |part| put_part(encoder, part));
+                })?;
+                // The encoder writes a field; the one of the status is the same message.
+                status.locations =
+                    GetBlockLocationsResponseProto::decode(&*locations).ok().and_then(|located| located.locations);
+            }
+            Ok(status)
+        });
+        put = encoded.map(|status| part.partial_listing.push(status));
+        put.is_ok()
     });
     let missing = || HdfsError::file_not_found(format!("Path {path} does not exist"));
-    match end.and_then(|end| end.ok_or_else(missing)) {
+    match put.and(end).and_then(|end| end.ok_or_else(missing)) {
         Ok(end) => Ok((part, end.remaining)),
         // A path that is none fails the call.
         Err(error) if error.class == ExceptionClass::Assertion => Err(error),

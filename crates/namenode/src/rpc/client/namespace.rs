@@ -31,21 +31,19 @@ use surus_wire::{from_proto, to_proto};
 pub(super) fn get_file_info(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetFileInfoRequestProto = call.decode()?;
     let env = core.env(call);
-    core.namespace.read().get_file_info(&env, &request.src, |status| {
-        if let Some(status) = status {
-            put_file_status(out, 1, &status);
-        }
-    })
+    core.namespace.read().get_file_info(&env, &request.src, |status| match status {
+        Some(status) => put_file_status(out, 1, &status),
+        None => Ok(()),
+    })?
 }
 
 pub(super) fn get_file_link_info(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetFileLinkInfoRequestProto = call.decode()?;
     let env = core.env(call);
-    core.namespace.read().get_file_link_info(&env, &request.src, |status| {
-        if let Some(status) = status {
-            put_file_status(out, 1, &status);
-        }
-    })
+    core.namespace.read().get_file_link_info(&env, &request.src, |status| match status {
+        Some(status) => put_file_status(out, 1, &status),
+        None => Ok(()),
+    })?
 }
 
 pub(super) fn mkdirs(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {

@@ -7,6 +7,7 @@ use crate::core::Core;
 use crate::rpc::datanode::put;
 use crate::safe_mode::What;
 use prost::Message;
+use surus_keys::KeyProvider;
 use surus_namespace::DirOp;
 use surus_namespace::ops::encryption_zone::{SetEncryptionAttribute, ZoneEntry};
 use surus_namespace::xattr::ENCRYPTION_ZONE;
@@ -24,9 +25,6 @@ pub(super) fn reencrypt_encryption_zone(core: &Core, call: &Call<'_>, out: &mut 
     let action = if cancels { "CANCEL" } else { "START" };
     let text = format!("NameNode in safemode, cannot {action} re-encryption on zone {}", request.zone);
     core.check_safe_mode(&core.namespace.read(), What(&text, ""))?;
-    let Some(provider) = &core.keys else {
-        return Err(HdfsError::io("No key provider configured, re-encryption operation is rejected").into());
-    };
     let zone = zone_root(core, call, &request.zone)?;
     if cancels {
         match core.namespace.write().reencrypting.get_mut(&zone.id) {
@@ -36,11 +34,31 @@ pub(super) fn reencrypt_encryption_zone(core: &Core, call: &Call<'_>, out: &mut 
         put(out, &ReencryptEncryptionZoneResponseProto {});
         return Ok(Done { txid: core.last_txid(), keep: true });
     }
-    let mut info = decode_zone(&zone.info)?;
-    let version = without_a_lock(|| provider.current_version(&info.key_name))?;
-    if core.namespace.read().reencrypting.contains_key(&zone.id) {
+    let Some(provider) = &core.keys else {
+        return Err(HdfsError::io("No key provider configured, re-encryption operation is rejected").into());
+    };
+    if !core.claim_reencryption(zone.id) {
         return Err(HdfsError::io(format!("Zone {} is already submitted for re-encryption.", zone.path)).into());
     }
+    let done = submit(core, call, provider.as_ref(), &zone, What(&text, ""), out);
+    match done {
+        Ok(_) => core.start_reencryption(zone.id),
+        Err(_) => core.release_reencryption(zone.id),
+    }
+    done
+}
+
+/// Writes into the zone's attribute that its re-encryption was asked for.
+fn submit(
+    core: &Core,
+    call: &Call<'_>,
+    provider: &dyn KeyProvider,
+    zone: &ZoneEntry,
+    what: What<'_>,
+    out: &mut Vec<u8>,
+) -> Result<Done, Refused> {
+    let mut info = decode_zone(&zone.info)?;
+    let version = without_a_lock(|| provider.current_version(&info.key_name))?;
     info.reencryption_proto = Some(ReencryptionInfoProto {
         ez_key_version_name: version,
         submission_time: core.clock.now_ms() as u64,
@@ -52,10 +70,7 @@ pub(super) fn reencrypt_encryption_zone(core: &Core, call: &Call<'_>, out: &mut 
     });
     let new = info.encode_to_vec();
     let operation = SetEncryptionAttribute { id: zone.id, name: ENCRYPTION_ZONE, old: &zone.info, new: &new };
-    let done =
-        core.write(call, What(&text, ""), &operation, |_, ()| put(out, &ReencryptEncryptionZoneResponseProto {}))?;
-    core.start_reencryption(zone.id);
-    Ok(done)
+    core.write(call, what, &operation, |_, ()| put(out, &ReencryptEncryptionZoneResponseProto {}))
 }
 
 fn zone_root(core: &Core, call: &Call<'_>, src: &str) -> Result<ZoneEntry, HdfsError> {

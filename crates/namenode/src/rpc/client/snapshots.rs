@@ -69,31 +69,34 @@ pub(super) fn delete_snapshot(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -
 
 /// `null` where no directory at all is snapshottable.
 pub(super) fn get_snapshottable_dir_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
-    let mut list = SnapshottableDirectoryListingProto::default();
+    let mut list = Vec::new();
     let any = core.namespace.read().get_snapshottable_dir_listing(&core.env(call), |directory| {
-        list.snapshottable_dir_listing.push(SnapshottableDirectoryStatusProto {
-            dir_status: to_proto::file_status(&directory.status),
+        list.push(to_proto::file_status(&directory.status).map(|dir_status| SnapshottableDirectoryStatusProto {
+            dir_status,
             snapshot_quota: directory.limit,
             snapshot_number: directory.snapshots,
             parent_fullpath: directory.parent.as_bytes().to_vec(),
-        });
+        }));
     });
+    let snapshottable_dir_listing = list.into_iter().collect::<Result<_, _>>()?;
+    let list = SnapshottableDirectoryListingProto { snapshottable_dir_listing };
     put(out, &GetSnapshottableDirListingResponseProto { snapshottable_dir_list: any.then_some(list) });
     Ok(())
 }
 
 pub(super) fn get_snapshot_listing(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetSnapshotListingRequestProto = call.decode()?;
-    let mut list = SnapshotListingProto::default();
+    let mut list = Vec::new();
     core.namespace.read().get_snapshot_listing(&core.env(call), &request.snapshot_root, |snapshot| {
-        list.snapshot_listing.push(SnapshotStatusProto {
-            dir_status: to_proto::file_status(&snapshot.status),
+        list.push(to_proto::file_status(&snapshot.status).map(|dir_status| SnapshotStatusProto {
+            dir_status,
             snapshot_id: snapshot.id,
             parent_fullpath: snapshot.parent.as_bytes().to_vec(),
             is_deleted: snapshot.is_deleted,
-        });
+        }));
     })?;
-    put(out, &GetSnapshotListingResponseProto { snapshot_list: Some(list) });
+    let snapshot_listing = list.into_iter().collect::<Result<_, _>>()?;
+    put(out, &GetSnapshotListingResponseProto { snapshot_list: Some(SnapshotListingProto { snapshot_listing }) });
     Ok(())
 }
 
