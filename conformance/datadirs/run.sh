@@ -2,6 +2,7 @@
 # A Surus DataNode on the data directories of a Java 3.5.0 DataNode that was killed, restarted, or stopped (crates/datanode/tests/data), under a Surus
 # NameNode on the name directory of the same cluster; then Java's DataNode on what ours left, then ours again. Every time every file has the bytes that
 # lie in the block files as Java wrote them; open files keep what was flushed, and their leases are recovered.
+# Then the directories of a 2.7.3 cluster (layout -56): upgraded, changed, rolled back, upgraded again, finalized, and handed to Java 3.5.0.
 # usage: run.sh SURUS PORT       Last line: "N passed, N failed".
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh samples=$here/../../crates/datanode/tests/data
@@ -46,5 +47,28 @@ for state in data-killed data-restarted data-stopped; do
   done
   "$H" stop "$d"; sleep 2; d=
 done
+# --- 2.7.3
+d=$top/data-2.7.3; "$H" conf "$d" "$port"; tar xzf "$samples/data-2.7.3.tar.gz" -C "$d"
+tar xzf "$here/../../crates/journal/tests/data/name-2.7.3.tar.gz" -C "$d"; [ -d "$d/name" ] || mv "$d/name-2.7.3" "$d/name"
+sed -i 's|</configuration>|<property><name>dfs.namenode.safemode.extension</name><value>0</value></property><property><name>dfs.heartbeat.interval</name><value>1</value></property></configuration>|' "$d/conf/hdfs-site.xml"
+file=/user/root/p pool=$(echo "$d"/data/current/BP-*); find "$d/data" -name 'blk_1073741825' -exec cp {} "$top/block" \;
+same() { ours -cat $file > "$top/got" 2> "$top/err" && cmp -s "$top/got" "$1"; }
+SURUS=$surus "$H" nn "$d" -upgrade; start_datanode surus 1; check "2.7.3: its block is reported" $?
+same "$top/block"; check "2.7.3: $file under Surus: $(tail -1 "$top/err")" $?
+[ -d "$pool/previous" ]; check "2.7.3: the state before the upgrade is kept" $?
+echo more | ours -appendToFile - $file 2> "$top/err"; cat "$top/block" <(echo more) > "$top/longer"; same "$top/longer"; check "2.7.3: appended: $(tail -1 "$top/err")" $?
+cmp -s "$top/block" "$(find "$pool/previous" -name blk_1073741825)"; check "2.7.3: the append is not in what is kept" $?
+"$H" stop "$d"; sleep 1
+echo Y | HADOOP_CONF_DIR=$d/conf "$surus" namenode -rollback > "$top/err" 2>&1; check "2.7.3: namenode -rollback: $(tail -1 "$top/err")" $?
+SURUS=$surus "$H" nn "$d" -upgrade
+HADOOP_CONF_DIR=$d/conf nohup "$surus" datanode -rollback > "$d/dn.out" 2> "$d/dn.log" < /dev/null & echo $! > "$d/dn.pid"
+for _ in $(seq 100); do same "$top/block" && break; sleep 0.3; done; same "$top/block"; check "2.7.3: $file as before the append: $(tail -1 "$top/err")" $?
+HADOOP_CONF_DIR=$d/conf "$surus" dfsadmin -finalizeUpgrade > "$top/err" 2>&1; HADOOP_CONF_DIR=$d/conf "$surus" dfsadmin -triggerBlockReport "127.0.0.1:$((port + 4))" >> "$top/err" 2>&1
+for _ in $(seq 100); do [ -d "$pool/previous" ] || break; sleep 0.2; done; [ ! -d "$pool/previous" ]; check "2.7.3: finalized: $(tail -1 "$top/err")" $?
+"$H" stop "$d"; sleep 2
+"$H" nn "$d"; start_datanode java 1; check "2.7.3: Java 3.5.0 starts on what Surus upgraded" $?
+same "$top/block"; check "2.7.3: $file under Java: $(tail -1 "$top/err")" $?
+grep -E ' (ERROR|FATAL) ' "$d/dn.log"; check "2.7.3: Java's DataNode logs no error" $((! $?))
+"$H" stop "$d"; sleep 1; d=
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -120,13 +120,12 @@ impl Tree {
         sum
     }
 
-    /// What an entry of a directory's deleted list is charged, beside what is held below it.
-    fn entry_charge(&self, directory: InodeHandle, inode: InodeHandle, reference: Reference) -> Held {
+    /// What an entry of a directory's deleted list is charged, beside what is held below it. `last`: the last snapshot that
+    /// shows it; the one that the reference names may be deleted by now.
+    fn entry_charge(&self, directory: InodeHandle, inode: InodeHandle, reference: Reference, last: SnapshotId) -> Held {
         let inherited = self.inode(directory).storage_policy();
         match reference {
-            Reference::WithName(last) => {
-                Held::of(&self.counts_at(inode, last), self.walk_types(inode, last, inherited))
-            }
+            Reference::WithName(_) => Held::of(&self.counts_at(inode, last), self.walk_types(inode, last, inherited)),
             _ => Held::of(&self.counts(inode), self.walk_types(inode, CURRENT, inherited)),
         }
     }
@@ -154,7 +153,8 @@ impl Tree {
         if !self.keeps_held() {
             return;
         }
-        let mut charge = self.entry_charge(directory, child, reference);
+        let last = if let Reference::WithName(last) = reference { last } else { CURRENT };
+        let mut charge = self.entry_charge(directory, child, reference, last);
         if !matches!(reference, Reference::WithName(_)) {
             // What is held below goes on being charged here.
             charge = charge.plus(&self.held(child));
@@ -233,11 +233,11 @@ impl Tree {
                 let entries: alloc::vec::Vec<_> = self
                     .tables
                     .deleted_entries(inode)
-                    .map(|Deleted { inode, reference, .. }| (*inode, *reference))
+                    .map(|(last, Deleted { inode, reference, .. })| (*inode, *reference, last))
                     .collect();
                 let mut sum = Held::default();
-                for (child, reference) in entries {
-                    sum = sum.plus(&self.entry_charge(inode, child, reference));
+                for (child, reference, last) in entries {
+                    sum = sum.plus(&self.entry_charge(inode, child, reference, last));
                 }
                 self.charge_held(inode, &sum);
             }

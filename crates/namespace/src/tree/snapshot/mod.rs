@@ -248,10 +248,16 @@ impl Tables {
         self.snapshots.pages.iter().flat_map(|page| page.iter()).flatten().count()
     }
 
-    /// The entries of all deleted lists of a directory.
-    pub(in crate::tree) fn deleted_entries(&self, directory: InodeHandle) -> impl Iterator<Item = &Deleted> {
+    /// The entries of all deleted lists of a directory, each with the last snapshot that shows it.
+    pub(in crate::tree) fn deleted_entries(
+        &self,
+        directory: InodeHandle,
+    ) -> impl Iterator<Item = (SnapshotId, &Deleted)> {
         let diffs = self.snapshot_state(directory).map_or(&[][..], |state| &state.diffs);
-        diffs.iter().filter_map(Diff::directory).flat_map(|diff| &diff.deleted)
+        diffs.iter().flat_map(|diff| {
+            let deleted = diff.directory().map_or(&[][..], |directory| &directory.deleted);
+            deleted.iter().map(|entry| (diff.snapshot, entry))
+        })
     }
 
     /// The directory that an inode without a parent was deleted from, if a snapshot holds it there. Where it was renamed
