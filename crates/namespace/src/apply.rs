@@ -92,11 +92,7 @@ impl Namespace {
 
     fn apply_op(&mut self, op: &EditOp, txid: TxId) -> Result<Applied, ApplyError> {
         self.blocks.set_last_txid(txid);
-        if !matches!(op, EditOp::Delete { .. })
-            && let Err(full) = self.check_rows()
-        {
-            return Err(ApplyError::Full { op: op.name(), full });
-        }
+        self.check_op(op).map_err(|full| ApplyError::Full { op: op.name(), full })?;
         if self.has_detached() {
             self.free_slice(ops::delete::FREED_PER_OPERATION);
         }

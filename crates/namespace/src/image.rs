@@ -279,7 +279,7 @@ impl ImageLoader {
     /// # Errors
     /// Its id or one of its blocks is there already, or it has a feature that would be lost.
     pub fn push_inode(&mut self, inode: &ImageInode<'_>) -> Result<(), LoadError> {
-        self.namespace.check_rows().map_err(|full| LoadError::Full { inode: inode.id, full })?;
+        self.check_rows(inode.id, 1)?;
         let kind = match inode.kind {
             ImageKind::Directory { .. } => InodeKind::Directory,
             ImageKind::File { .. } => InodeKind::File,
@@ -331,6 +331,12 @@ impl ImageLoader {
         }
     }
 
+    /// # Errors
+    /// `Full`: there is no room for what is said of `inode` next, with `features` more inodes that have features.
+    pub(crate) fn check_rows(&self, inode: InodeId, features: usize) -> Result<(), LoadError> {
+        self.namespace.check_rows(features).map_err(|full| LoadError::Full { inode, full })
+    }
+
     /// Adds the children of one directory.
     ///
     /// # Errors
@@ -340,6 +346,7 @@ impl ImageLoader {
         parent: InodeId,
         children: impl IntoIterator<Item = InodeId>,
     ) -> Result<(), LoadError> {
+        self.check_rows(parent, 0)?;
         let tree = &mut self.namespace.tree;
         let directory = tree.get(parent).ok_or(LoadError::UnknownInode(parent))?;
         let mut top = directory;

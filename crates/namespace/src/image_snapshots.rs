@@ -80,6 +80,7 @@ impl ImageLoader {
     /// The id is unknown.
     pub fn push_reference(&mut self, inode: InodeId, reference: Reference) -> Result<(), LoadError> {
         let handle = self.known(inode)?;
+        self.check_rows(inode, 1)?;
         self.namespace.tree.load_reference(handle, reference);
         Ok(())
     }
@@ -94,7 +95,7 @@ impl ImageLoader {
             return Err(LoadError::Snapshot { inode: directory, problem: "it is snapshottable and no directory" });
         }
         self.snapshots.directories.entry(handle).or_default();
-        Ok(())
+        self.check_rows(directory, self.snapshots.directories.len())
     }
 
     pub fn set_snapshot_counter(&mut self, counter: SnapshotId) {
@@ -130,9 +131,12 @@ impl ImageLoader {
     /// A diff of an inode: the newest first, after all snapshots.
     ///
     /// # Errors
-    /// An id is unknown; the diff is not of the inode's kind, or not older than the one before.
+    /// An id is unknown; the diff is not of the inode's kind, or not older than the one before; there is no room for it.
     pub fn push_diff(&mut self, inode: InodeId, diff: ImageDiff) -> Result<(), LoadError> {
         let handle = self.known(inode)?;
+        // The inode has a row, and its copy; so has each that is deleted.
+        let deleted = if let ImageDiffBody::Directory { deleted, .. } = &diff.body { deleted.len() } else { 0 };
+        self.check_rows(inode, 2 + deleted)?;
         let mut copy = diff.copy;
         let body = match diff.body {
             ImageDiffBody::Directory { child_count, is_root, created, deleted } => {

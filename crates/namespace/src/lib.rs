@@ -75,6 +75,7 @@ impl Namespace {
         let root =
             PermissionStatus { user: config.fs_owner.clone(), group: config.supergroup.clone(), permission: ROOT_MODE };
         let mut tree = Tree::new(&root, 0);
+        tree.limit_units(config.table_limits.units);
         tree.ec_policies_mut().enable_default(&config.ec_default_policy);
         Namespace {
             tree,

@@ -41,7 +41,7 @@ fn a_file_with_one_block_and_three_replicas() {
         c.log.clear();
         c.woken.clear();
     }
-    let per_file = (resident() - before) / files;
+    let per_file = resident().saturating_sub(before) / files;
     println!("written: {:?} a file, {per_file} bytes resident a file", start.elapsed() / files as u32);
     println!("  inodes and names: {} bytes a file", c.namespace.tree.bytes() / files);
     println!(

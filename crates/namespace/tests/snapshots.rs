@@ -6,6 +6,7 @@ use crate::harness::Harness;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use surus_namespace::edit_op::{AclEntry, AclEntryKind, AddClose, RenameOptions, XAttr};
+use surus_namespace::image::LoadError;
 use surus_namespace::image_snapshots::{ImageDeleted, ImageDiff, ImageDiffBody};
 use surus_namespace::ops::concat::Concat;
 use surus_namespace::ops::delete::Delete;
@@ -77,7 +78,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (path(), 0u16..0o1000).prop_map(|(path, mode)| Step::SetPermission { path, mode }),
         1 => (path(), prop::sample::select(vec!["u", "v"]))
             .prop_map(|(path, user)| Step::SetOwner { path, user: user.into() }),
-        1 => (path(), 0i64..2000).prop_map(|(path, mtime)| Step::SetTimes { path, mtime }),
+        1 => (path(), prop_oneof![0i64..2000, (1i64 << 60)..(1 << 60) + 3]).prop_map(|(path, mtime)| Step::SetTimes { path, mtime }),
         1 => (path(), 1u16..4).prop_map(|(path, replication)| Step::SetReplication { path, replication }),
         1 => (path(), prop::sample::select(vec!["HOT", "COLD", "ONE_SSD"]))
             .prop_map(|(path, policy)| Step::SetStoragePolicy { path, policy: policy.into() }),
@@ -396,6 +397,52 @@ fn start() -> Harness {
     h
 }
 
+/// Copies that diffs hold take rows as inodes do.
+#[test]
+fn diffs_that_do_not_fit_say_so() {
+    let mut h = Harness::new(Namespace::new(config()));
+    h.run(&Mkdirs { src: "/r1", permission: FsPermission(0o755), unmasked: None, create_parent: true }).unwrap();
+    h.run(&AllowSnapshot { root: "/r1" }).unwrap();
+    let xattrs = |value| vec![XAttr { namespace: 0, name: "a".into(), value: Some(vec![value]) }];
+    for i in 0..10 {
+        let src = format!("/r1/{i}");
+        h.put_file(&src, 0o644, BLOCK, &[10]);
+        apply(&mut h, EditOp::SetXAttr { src: src.into(), xattrs: xattrs(1), rpc: RpcIds::NONE });
+    }
+    h.run(&CreateSnapshot { root: "/r1", name: "s", default_name: "" }).unwrap();
+    for i in 0..10 {
+        let src = format!("/r1/{i}").into();
+        apply(&mut h, EditOp::SetXAttr { src, xattrs: xattrs(2), rpc: RpcIds::NONE });
+    }
+    let limited = |features| {
+        let mut config = config();
+        config.table_limits.features = features;
+        load_image(&h.namespace, config).map(|loaded| loaded.dump())
+    };
+    // The root of the snapshots, its copy, ten files and their copies; and one for what comes next.
+    assert_eq!(limited(24).unwrap(), h.namespace.dump());
+    for features in 12..20 {
+        let error = limited(features).unwrap_err().to_string();
+        assert!(error.contains(&format!("room for {features} inodes with ACLs")), "{error}");
+    }
+}
+
+/// A read brings no operation that the tables have no room for.
+#[test]
+fn a_read_moves_no_access_time_that_does_not_fit() {
+    let mut h = Harness::new(Namespace::new(NamespaceConfig::default()));
+    h.run(&Mkdirs { src: "/r1", permission: FsPermission(0o755), unmasked: None, create_parent: true }).unwrap();
+    h.run(&AllowSnapshot { root: "/r1" }).unwrap();
+    h.put_file("/r1/f", 0o644, BLOCK, &[10]);
+    h.run(&CreateSnapshot { root: "/r1", name: "s", default_name: "" }).unwrap();
+    h.now_ms += 1 << 40;
+    let request = GetBlockLocations { src: "/r1/f", offset: 0, length: 1 };
+    let op = |h: &Harness| h.namespace.check_block_locations(&h.env(), &request).unwrap().1;
+    assert!(op(&h).is_some());
+    h.namespace.config.table_limits.features = 1;
+    assert!(op(&h).is_none());
+}
+
 /// The tree without what snapshots may change: times of directories.
 fn live(h: &Harness) -> Tree {
     let mut tree = walk(h, "/");
@@ -418,6 +465,7 @@ fn snapshots_show_what_was(steps: &[Step]) -> Result<(), TestCaseError> {
         h.now_ms = 1000 + i as i64;
         twin.now_ms = h.now_ms;
         h.namespace.tree.check_held().map_err(TestCaseError::fail)?;
+        h.namespace.tree.check_interned().map_err(TestCaseError::fail)?;
         let before = h.namespace.tree.snapshot_counter();
         let logged = h.log.len();
         if run(&mut h, step) && !is_about_snapshots(step) {
@@ -493,8 +541,13 @@ fn image_diff(image: &FrozenImage, diff: &DiffView<'_>) -> ImageDiff {
 
 /// Everything through the image interface into a loader.
 fn through_image(namespace: &Namespace) -> Namespace {
+    load_image(namespace, config()).unwrap()
+}
+
+/// The first diff that does not fit is the error.
+fn load_image(namespace: &Namespace, config: NamespaceConfig) -> Result<Namespace, LoadError> {
     let image = namespace.freeze();
-    let mut loader = ImageLoader::new(config(), image.last_inode_id, image.ids);
+    let mut loader = ImageLoader::new(config, image.last_inode_id, image.ids);
     for inode in image.inodes() {
         let blocks: Vec<Block> = inode.blocks().iter().map(|&b| image.block(b)).collect();
         let kind = if inode.is_directory() {
@@ -527,10 +580,10 @@ fn through_image(namespace: &Namespace) -> Namespace {
     }
     for inode in image.inodes() {
         for diff in inode.diffs().rev() {
-            loader.push_diff(inode.id(), image_diff(&image, &diff)).unwrap();
+            loader.push_diff(inode.id(), image_diff(&image, &diff))?;
         }
     }
-    loader.finish().unwrap()
+    loader.finish()
 }
 
 fn nothing_is_left(h: &mut Harness) -> Result<(), TestCaseError> {

@@ -5,7 +5,7 @@
 use crate::Namespace;
 use crate::blocks::{BlockHandle, Random, StorageHandle};
 use crate::edit_op::EditOp;
-use crate::plan::Env;
+use crate::plan::{Env, Plan};
 use crate::resolve::DirOp;
 use crate::tree::{CURRENT, InodeView};
 use alloc::format;
@@ -72,11 +72,12 @@ impl Namespace {
         }
         let precision = self.blocks.config.access_time_precision_ms;
         let old = precision > 0 && !path.is_snapshot && env.now_ms > inode.access_time().saturating_add(precision);
-        let op = (old && !self.blocks.safe_mode.is_on()).then(|| EditOp::Times {
-            path: path.path.as_ref().into(),
-            mtime: -1,
-            atime: env.now_ms,
-        });
+        if !old || self.blocks.safe_mode.is_on() {
+            return Ok((inode, None));
+        }
+        let op = EditOp::Times { path: path.path.as_ref().into(), mtime: -1, atime: env.now_ms };
+        // Without room for what a snapshot would keep, the file keeps its old time.
+        let op = self.with_room(Ok(Plan::one(op, ()))).ok().and_then(|mut plan| plan.ops.pop());
         Ok((inode, op))
     }
 

@@ -14,11 +14,16 @@ pub(crate) struct Arena<T, const UNIT: usize> {
     end: usize,
     /// Freed runs by capacity. Shared with clones, which never allocate.
     free: Arc<BTreeMap<usize, Vec<u32>>>,
+    /// Units to give out before freed runs of other sizes are cut up.
+    limit: u64,
 }
+
+/// Units that a reference reaches.
+pub(crate) const UNITS_MAX: u64 = 1 << 32;
 
 impl<T, const UNIT: usize> Default for Arena<T, UNIT> {
     fn default() -> Self {
-        Arena { pages: Vec::new(), end: 0, free: Arc::new(BTreeMap::new()) }
+        Arena { pages: Vec::new(), end: 0, free: Arc::new(BTreeMap::new()), limit: UNITS_MAX }
     }
 }
 
@@ -47,12 +52,18 @@ impl<T: Copy + Default, const UNIT: usize> Arena<T, UNIT> {
             return at;
         }
         let left = (self.pages.len() * Self::PAGE).saturating_sub(self.end);
+        let lost = if capacity > left { left } else { 0 };
+        if (self.end + lost + capacity) as u64 > self.limit.saturating_mul(UNIT as u64)
+            && let Some(at) = self.cut(capacity)
+        {
+            return at;
+        }
         if capacity > left {
             // The rest of the page is lost: below 1 % for runs of usual size.
             self.end = self.pages.len() * Self::PAGE;
             let slots = capacity.div_ceil(Self::PAGE).max(1);
             // A run longer than a page lies in one long page that takes the place of several.
-            self.pages.push(core::iter::repeat_n(T::default(), slots * Self::PAGE).collect());
+            self.pages.push(Self::page(slots));
             self.pages.extend((1..slots).map(|_| Arc::from([])));
         }
         let at = u32::try_from(self.end / UNIT).expect("an arena holds at most 2^32 units");
@@ -69,6 +80,59 @@ impl<T: Copy + Default, const UNIT: usize> Arena<T, UNIT> {
         Arc::make_mut(&mut self.free).entry(capacity).or_default().push(at);
     }
 
+    /// A run off a freed one that is longer: there is no new room.
+    fn cut(&mut self, capacity: usize) -> Option<u32> {
+        let (&longer, _) = self.free.range(capacity..).find(|(_, runs)| !runs.is_empty())?;
+        let at = Arc::make_mut(&mut self.free).get_mut(&longer)?.pop()?;
+        if longer <= Self::PAGE {
+            if longer > capacity {
+                self.release(at + (capacity / UNIT) as u32, longer - capacity);
+            }
+            return Some(at);
+        }
+        // A long page: what is cut off it becomes pages of the usual size.
+        let first = at as usize * UNIT / Self::PAGE;
+        let (slots, kept) = (longer.div_ceil(Self::PAGE), capacity.div_ceil(Self::PAGE).max(1));
+        self.pages[first] = Self::page(kept);
+        for slot in first + kept..first + slots {
+            self.pages[slot] = Self::page(1);
+            self.release((slot * Self::PAGE / UNIT) as u32, Self::PAGE);
+        }
+        if capacity < Self::PAGE {
+            self.release(at + (capacity / UNIT) as u32, Self::PAGE - capacity);
+        }
+        Some(at)
+    }
+
+    fn page(slots: usize) -> Arc<[T]> {
+        core::iter::repeat_n(T::default(), slots * Self::PAGE).collect()
+    }
+
+    /// Runs of `capacity` that [`Arena::cut`] makes of one of `longer`.
+    fn pieces(longer: usize, capacity: usize) -> usize {
+        match (longer <= Self::PAGE, capacity <= Self::PAGE) {
+            (true, _) => longer / capacity,
+            (false, true) => longer.div_ceil(Self::PAGE) * (Self::PAGE / capacity),
+            (false, false) => longer.div_ceil(Self::PAGE) / capacity.div_ceil(Self::PAGE),
+        }
+    }
+
+    /// Units given out so far, freed ones among them.
+    pub(crate) fn units(&self) -> u64 {
+        (self.end / UNIT) as u64
+    }
+
+    pub(crate) fn set_limit(&mut self, units: u64) {
+        self.limit = units.min(UNITS_MAX);
+    }
+
+    /// Whether freed runs alone hold `runs` of up to `capacity` values each.
+    pub(crate) fn reuses(&self, runs: usize, capacity: usize) -> bool {
+        let capacity = capacity.max(1).next_multiple_of(UNIT);
+        self.free.range(capacity..).map(|(&longer, free)| free.len() * Self::pieces(longer, capacity)).sum::<usize>()
+            >= runs
+    }
+
     /// Bytes of all pages and of the lists of freed runs.
     pub(crate) fn bytes(&self) -> usize {
         self.pages.iter().map(|page| size_of_val(&**page) + size_of::<Arc<[T]>>()).sum::<usize>()
@@ -78,8 +142,8 @@ impl<T: Copy + Default, const UNIT: usize> Arena<T, UNIT> {
 
 /// The smallest of 2, 3, 4, 6, 8, 12, 16, 24, ... that holds `len`: runs that grow are copied O(log n) times and waste a
 /// quarter at most.
-pub(crate) fn size_class(len: usize) -> usize {
-    let power = len.max(2).next_power_of_two();
+pub(crate) const fn size_class(len: usize) -> usize {
+    let power = if len < 2 { 2 } else { len.next_power_of_two() };
     if power / 4 * 3 >= len && power >= 4 { power / 4 * 3 } else { power }
 }
 
@@ -123,9 +187,18 @@ impl Names {
         self.0.release(at, Self::head(len) + len);
     }
 
-    /// Units of 4 bytes given out so far, freed ones among them.
-    pub(crate) fn units(&self) -> u64 {
-        self.0.end as u64 / 4
+    /// In units of 4 bytes, as all about room.
+    pub(crate) fn arena(&self) -> &Arena<u8, 4> {
+        &self.0
+    }
+
+    pub(crate) fn arena_mut(&mut self) -> &mut Arena<u8, 4> {
+        &mut self.0
+    }
+
+    /// Bytes of the run of a name.
+    pub(crate) fn run_bytes(name: &[u8]) -> usize {
+        Self::head(name.len()) + name.len()
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -186,6 +259,14 @@ where
         new
     }
 
+    pub(crate) fn arena(&self) -> &Arena<T, 1> {
+        &self.0
+    }
+
+    pub(crate) fn arena_mut(&mut self) -> &mut Arena<T, 1> {
+        &mut self.0
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.0.bytes()
     }
@@ -211,6 +292,42 @@ mod tests {
         }
         names.remove(at[3]);
         assert_eq!(names.insert(&[b'y'; 254]), at[3]);
+    }
+
+    #[test]
+    fn without_new_room_longer_runs_are_cut() {
+        let mut names = Names::default();
+        let long: Vec<u32> = (0..3).map(|_| names.insert(&[b'x'; 23])).collect();
+        let end = names.arena().units();
+        names.arena_mut().set_limit(end);
+        names.remove(long[1]);
+        assert!(names.arena().reuses(3, 8) && !names.arena().reuses(4, 8) && !names.arena().reuses(1, 25));
+        let short: Vec<u32> = (0..3).map(|i| names.insert(&[b'a' + i; 7])).collect();
+        assert_eq!(names.arena().units(), end, "nothing new was given out");
+        for (i, &at) in short.iter().enumerate() {
+            assert_eq!(names.get(at), [b'a' + i as u8; 7]);
+        }
+        assert!([long[0], long[2]].iter().all(|&at| names.get(at) == [b'x'; 23]));
+        assert!(!names.arena().reuses(1, 4));
+    }
+
+    #[test]
+    fn long_pages_are_cut_up() {
+        type Bytes = Arena<u8, 4>;
+        let mut arena = Bytes::default();
+        let long = arena.allocate(3 * Bytes::PAGE + 8);
+        arena.set_limit(arena.units());
+        arena.release(long, 3 * Bytes::PAGE + 8);
+        assert!(arena.reuses(4, Bytes::PAGE) && arena.reuses(2, Bytes::PAGE + 4) && !arena.reuses(5, Bytes::PAGE));
+        let sizes = [Bytes::PAGE + 4, 100, Bytes::PAGE - 100, Bytes::PAGE];
+        let runs = sizes.map(|size| arena.allocate(size));
+        for (i, (&at, &size)) in runs.iter().zip(&sizes).enumerate() {
+            arena.tail_mut(at)[..size].fill(i as u8);
+        }
+        for (i, (&at, &size)) in runs.iter().zip(&sizes).enumerate() {
+            assert!(arena.tail(at)[..size].iter().all(|&byte| byte == i as u8), "{i}");
+        }
+        assert_eq!(arena.units(), (4 * Bytes::PAGE / 4) as u64);
     }
 
     #[test]

@@ -16,6 +16,9 @@ const ENTRY: usize = 3;
 /// Set in the head of an inner node; the other bits are the length.
 const INNER: u32 = 1 << 31;
 
+/// The longest node.
+pub(crate) const NODE_MAX: usize = 1 + INNER_MAX * ENTRY;
+
 /// A directory without children has no node.
 pub(crate) const NO_NODE: u32 = u32::MAX;
 
@@ -159,6 +162,14 @@ impl Children {
         iter.leaf = &leaf[from..];
         iter.remaining = self.count(root) - skipped - from as u32;
         iter
+    }
+
+    pub(crate) fn arena(&self) -> &Arena<u32, 1> {
+        &self.0
+    }
+
+    pub(crate) fn arena_mut(&mut self) -> &mut Arena<u32, 1> {
+        &mut self.0
     }
 
     pub(crate) fn bytes(&self) -> usize {

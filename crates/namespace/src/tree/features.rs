@@ -4,7 +4,7 @@
 use super::Tree;
 use super::arena::{Arena, Lists, size_class};
 use super::handles::InodeHandle;
-use super::inode::InodeView;
+use super::inode::{InodeRecord, InodeView};
 use super::intern::Interned;
 use super::pages::Paged;
 use super::quota::Quotas;
@@ -12,7 +12,7 @@ use super::tables::Tables;
 use crate::edit_op::{AclEntry, AclEntryKind, XAttr};
 use crate::storage_policy::{STORAGE_POLICY_XATTR, UNSPECIFIED, XATTR_SYSTEM};
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use surus_types::FsAction;
@@ -49,6 +49,19 @@ pub(super) struct FeatureTables {
 }
 
 impl FeatureTables {
+    pub(super) fn acl_arena(&self) -> &Arena<u32, 1> {
+        self.acls.arena()
+    }
+
+    pub(super) fn xattr_arena(&self) -> &Arena<u8, 4> {
+        &self.xattrs
+    }
+
+    pub(super) fn limit_units(&mut self, units: u64) {
+        self.acls.arena_mut().set_limit(units);
+        self.xattrs.set_limit(units);
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.rows.bytes() + self.acls.bytes() + self.xattrs.bytes()
     }
@@ -59,7 +72,8 @@ impl FeatureTables {
 pub(super) struct FeatureIndex {
     free_rows: Vec<u32>,
     /// Names of extended attributes that were met: an image numbers them.
-    pub(super) xattr_names: BTreeSet<Box<str>>,
+    /// With how many attributes have each.
+    xattr_names: BTreeMap<Box<str>, u64>,
     acls: BTreeMap<Box<[u32]>, SharedAcl>,
 }
 
@@ -107,7 +121,7 @@ impl<'a> Iterator for Acl<'a> {
                 2 => AclEntryKind::Mask,
                 _ => AclEntryKind::Other,
             },
-            name: (word >> WORD_NAME_SHIFT).checked_sub(1).map(|at| self.interned.name_at(at)),
+            name: word_name(word).map(|at| self.interned.name_at(at)),
             permission: FsAction((word & 7) as u8),
         })
     }
@@ -115,6 +129,11 @@ impl<'a> Iterator for Acl<'a> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.words.size_hint()
     }
+}
+
+/// The number of the name in an ACL's word.
+fn word_name(word: u32) -> Option<u32> {
+    (word >> WORD_NAME_SHIFT).checked_sub(1)
 }
 
 impl ExactSizeIterator for Acl<'_> {}
@@ -141,6 +160,12 @@ impl XAttrView<'_> {
 #[derive(Clone)]
 pub struct XAttrs<'a> {
     packed: &'a [u8],
+}
+
+impl XAttrs<'_> {
+    pub(super) fn packed_len(&self) -> usize {
+        self.packed.len()
+    }
 }
 
 impl<'a> Iterator for XAttrs<'a> {
@@ -183,7 +208,7 @@ pub(super) fn pack(xattrs: &[XAttr]) -> Vec<u8> {
 }
 
 /// Bytes that a packed list of `len` bytes takes, its length (4 bytes) included: few sizes, so that freed runs fit again.
-fn packed_capacity(len: usize) -> usize {
+pub(super) fn packed_capacity(len: usize) -> usize {
     size_class(len.div_ceil(4) + 1) * 4
 }
 
@@ -257,10 +282,10 @@ impl Tree {
         self.keep_attributes(handle);
         let had_ec = self.inode(handle).local_ec_policy().is_some();
         let old = self.features(handle).xattrs;
-        self.note_xattr_names(xattrs);
+        // Fewer attributes go where the old ones were: to take some away needs no room.
+        self.release_xattrs(old);
         let new = self.store_xattrs(&pack(xattrs));
         self.change_features(handle, |row| row.xattrs = new);
-        self.release_xattrs(old);
         if self.inode(handle).is_directory() {
             let policy = self.inode(handle).xattr(XATTR_SYSTEM, STORAGE_POLICY_XATTR);
             let policy = policy.and_then(|value| value.first().copied()).unwrap_or(UNSPECIFIED);
@@ -329,17 +354,36 @@ impl Tree {
     }
 
     /// Rows in use.
-    pub(super) fn feature_rows(&self) -> u64 {
+    pub(crate) fn feature_rows(&self) -> u64 {
         u64::from(self.tables.features.rows.len()) - self.feature_index.free_rows.len() as u64
     }
 
-    /// Keeps the names of the attributes apart.
-    pub(super) fn note_xattr_names(&mut self, xattrs: &[XAttr]) {
-        for xattr in xattrs {
-            if !self.feature_index.xattr_names.contains(&*xattr.name) {
-                self.feature_index.xattr_names.insert((&*xattr.name).into());
+    /// Whether what is interned is counted right: for tests, as it looks at every inode.
+    ///
+    /// # Errors
+    /// What is not.
+    pub fn check_interned(&self) -> Result<(), &'static str> {
+        let inodes = (0..self.tables.inodes.len()).map(|at| self.tables.inodes.get(at));
+        let records = inodes.filter(|record| record.kind().is_some()).chain(self.tables.copies());
+        let mut xattr_names = BTreeMap::<Box<str>, u64>::new();
+        for row in records.clone().filter_map(InodeRecord::feature_row) {
+            for xattr in self.tables.xattrs_at(self.tables.features.rows.get(row).xattrs) {
+                *xattr_names.entry(xattr.name.into()).or_default() += 1;
             }
         }
+        if xattr_names != self.feature_index.xattr_names {
+            return Err("names of extended attributes are miscounted");
+        }
+        let words = self.feature_index.acls.keys().flatten().copied();
+        self.intern_users.check(&self.tables.interned, records, words.filter_map(word_name))
+    }
+
+    pub(super) fn num_xattr_names(&self) -> u64 {
+        self.feature_index.xattr_names.len() as u64
+    }
+
+    pub(crate) fn has_xattr_name(&self, name: &str) -> bool {
+        self.feature_index.xattr_names.contains_key(name)
     }
 
     pub(super) fn new_feature_row(&mut self, row: FeatureRecord) -> u32 {
@@ -358,8 +402,11 @@ impl Tree {
             return NONE;
         }
         let mut word = |entry: &AclEntry| {
-            let name = entry.name.as_ref().map_or(0, |name| Interned::name(&mut self.tables.interned, name) + 1);
-            debug_assert!(name < 1 << (32 - WORD_NAME_SHIFT), "`room.rs` keeps to 2^24");
+            let name = entry
+                .name
+                .as_ref()
+                .map_or(0, |name| Interned::name(&mut self.tables.interned, &mut self.intern_users, name) + 1);
+            assert!(name < 1 << (32 - WORD_NAME_SHIFT), "`room.rs` keeps to 2^24");
             let scope = if entry.is_default { WORD_DEFAULT } else { 0 };
             name << WORD_NAME_SHIFT | scope | (entry.kind as u32) << 3 | u32::from(entry.permission & 7)
         };
@@ -367,6 +414,9 @@ impl Tree {
         if let Some(shared) = self.feature_index.acls.get_mut(&words) {
             shared.users += 1;
             return shared.at;
+        }
+        for name in words.iter().copied().filter_map(word_name) {
+            Interned::hold_name(&mut self.intern_users, name);
         }
         let at = self.tables.features.acls.insert(&words);
         self.feature_index.acls.insert(words, SharedAcl { at, users: 1 });
@@ -381,6 +431,9 @@ impl Tree {
         let Some(shared) = self.feature_index.acls.get_mut(words) else { return };
         shared.users -= 1;
         if shared.users == 0 {
+            for name in words.iter().copied().filter_map(word_name) {
+                Interned::release_name(&mut self.tables.interned, &mut self.intern_users, name);
+            }
             self.feature_index.acls.remove(words);
             self.tables.features.acls.remove(at);
         }
@@ -389,6 +442,12 @@ impl Tree {
     pub(super) fn store_xattrs(&mut self, packed: &[u8]) -> u32 {
         if packed.is_empty() {
             return NONE;
+        }
+        for xattr in (XAttrs { packed }) {
+            match self.feature_index.xattr_names.get_mut(xattr.name) {
+                Some(users) => *users += 1,
+                None => _ = self.feature_index.xattr_names.insert(xattr.name.into(), 1),
+            }
         }
         let arena = &mut self.tables.features.xattrs;
         let at = arena.allocate(packed_capacity(packed.len()));
@@ -399,11 +458,20 @@ impl Tree {
     }
 
     pub(super) fn release_xattrs(&mut self, at: u32) {
-        if at != NONE {
-            let arena = &mut self.tables.features.xattrs;
-            let (len, _) = split_len(arena.tail(at)).unwrap_or_default();
-            arena.release(at, packed_capacity(len));
+        if at == NONE {
+            return;
         }
+        let packed = self.tables.xattrs_at(at);
+        let capacity = packed_capacity(packed.packed.len());
+        for xattr in packed {
+            if let Some(users) = self.feature_index.xattr_names.get_mut(xattr.name) {
+                *users -= 1;
+                if *users == 0 {
+                    self.feature_index.xattr_names.remove(xattr.name);
+                }
+            }
+        }
+        self.tables.features.xattrs.release(at, capacity);
     }
 }
 

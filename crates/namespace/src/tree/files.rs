@@ -11,12 +11,14 @@ impl Tree {
     /// Changes a file's layout, and the counters when the replication changes.
     pub fn set_layout(&mut self, handle: InodeHandle, layout: FileLayout) {
         let record = self.tables.inodes.get(handle.0);
-        let (attributes, parent) = (record.attributes, record.parent);
-        let at = Interned::file_layout(&mut self.tables.interned, layout);
-        let attributes = Interned::with_layout(&mut self.tables.interned, attributes, at);
+        let (old_attributes, parent) = (record.attributes, record.parent);
+        let (interned, users) = (&mut self.tables.interned, &mut self.intern_users);
+        let at = Interned::file_layout(interned, users, layout);
+        let attributes = Interned::with_layout(interned, users, old_attributes, at);
         let old = self.inode(handle).local_storage_policy();
         if parent == NO_PARENT {
             self.tables.inodes.get_mut(handle.0).attributes = attributes;
+            self.release_attributes(old_attributes);
             self.count_policy(old, layout.storage_policy);
             return;
         }
@@ -24,6 +26,7 @@ impl Tree {
         let before = self.charges(handle);
         self.count_policy(old, layout.storage_policy);
         self.tables.inodes.get_mut(handle.0).attributes = attributes;
+        self.release_attributes(old_attributes);
         self.recharge(handle, before);
     }
 
@@ -91,8 +94,8 @@ impl Tree {
     /// charge above it. Both must follow from the edit-log operations alone.
     pub fn set_file_size(&mut self, handle: InodeHandle, length: u64, unfinished: u64) {
         let before = self.charges(handle);
-        let short = Interned::short(&mut self.tables.interned, length as i64);
-        self.tables.inodes.get_mut(handle.0).length = short;
+        let record = self.tables.inodes.get_mut(handle.0);
+        Interned::replace(&mut self.tables.interned, &mut self.intern_users, &mut record.length, length as i64);
         if self.inode(handle).under_construction().is_some_and(|uc| uc.unfinished != unfinished)
             && let Some(uc) = Arc::make_mut(&mut self.tables.under_construction).get_mut(&handle)
         {

@@ -52,6 +52,10 @@ pub(crate) struct InodeRecord {
 const _: () = assert!(size_of::<InodeRecord>() == 44);
 
 impl InodeRecord {
+    /// All numbers that may be interned.
+    pub(super) fn shorts(&self) -> [Short; 4] {
+        [self.id, self.mtime, self.atime, self.length]
+    }
     pub(super) fn set_kind(&mut self, kind: InodeKind) {
         self.flags = self.flags & !KIND_MASK
             | match kind {
@@ -87,7 +91,7 @@ impl InodeRecord {
     }
     pub(super) fn set_feature_row(&mut self, row: Option<u32>) {
         let bits = row.map_or(0, |row| {
-            debug_assert!(row <= u32::MAX >> FEATURE_ROW_SHIFT, "`room.rs` keeps to 2^26");
+            assert!(row <= u32::MAX >> FEATURE_ROW_SHIFT, "`room.rs` keeps to 2^26");
             row << FEATURE_ROW_SHIFT | FEATURES
         });
         self.flags = self.flags & !(FEATURE_ROW_MASK | FEATURES) | bits;

@@ -12,6 +12,7 @@ mod inode;
 mod intern;
 mod pages;
 mod quota;
+mod room;
 mod snapshot;
 mod tables;
 mod zones;
@@ -31,6 +32,8 @@ pub use snapshot::{
 };
 pub use tables::{Counts, Tables};
 
+pub(crate) use intern::is_short;
+pub(crate) use room::{ACL_RUN, NODE_RUN, list_run, name_run};
 pub(crate) use snapshot::Garbage;
 
 use crate::blocks::BlockHandle;
@@ -45,7 +48,7 @@ use features::FeatureIndex;
 use held::HeldIndex;
 use hints::PathHints;
 use inode::{InodeRecord, NO_PARENT};
-use intern::{Interned, Short};
+use intern::{InternUsers, Interned, Short, no_layout};
 use quota::QuotaIndex;
 use snapshot::SnapshotIndex;
 use surus_types::{FsPermission, InodeId, PermissionStatus, TypeSpaces};
@@ -67,6 +70,12 @@ pub(crate) struct Used {
     pub xattr_names: u64,
     pub inodes: u64,
     pub name_units: u64,
+    pub node_units: u64,
+    pub block_list_units: u64,
+    pub acl_units: u64,
+    pub xattr_units: u64,
+    pub numbers: u64,
+    pub layouts: u64,
 }
 
 /// Why an inode cannot be put into the tree.
@@ -113,6 +122,7 @@ pub struct Tree {
     quotas: QuotaIndex,
     held: HeldIndex,
     hints: PathHints,
+    intern_users: InternUsers,
     /// What was interned last: the next inode is usually alike.
     last_attributes: Option<(PermissionStatus, FileLayout, u32)>,
 }
@@ -137,6 +147,7 @@ impl Tree {
             quotas: QuotaIndex::default(),
             held: HeldIndex::default(),
             hints: PathHints::default(),
+            intern_users: InternUsers::default(),
             last_attributes: None,
         };
         let new = NewInode { id: InodeId::ROOT, permission: root, modification_time, access_time: 0 };
@@ -160,9 +171,15 @@ impl Tree {
         Used {
             features: self.feature_rows(),
             users_and_groups: self.tables.interned.num_names(),
-            xattr_names: self.feature_index.xattr_names.len() as u64,
+            xattr_names: self.num_xattr_names(),
             inodes: self.by_id.len() as u64,
-            name_units: self.tables.names.units(),
+            name_units: self.tables.names.arena().units(),
+            node_units: self.tables.children.arena().units(),
+            block_list_units: self.tables.block_lists.arena().units(),
+            acl_units: self.tables.features.acl_arena().units(),
+            xattr_units: self.tables.features.xattr_arena().units(),
+            numbers: self.tables.interned.num_numbers(),
+            layouts: self.tables.interned.num_layouts(),
         }
     }
 
@@ -352,6 +369,7 @@ impl Tree {
             }
             None => return,
         }
+        self.release_record(&record);
         *self.tables.inodes.get_mut(handle.0) = InodeRecord::default();
         self.free_inodes.push(handle.0);
     }
@@ -384,32 +402,47 @@ impl Tree {
 
     pub fn set_permission_status(&mut self, handle: InodeHandle, status: &PermissionStatus) {
         self.keep_attributes(handle);
-        let attributes = self.tables.inodes.get(handle.0).attributes;
-        let attributes = Interned::with_permission(&mut self.tables.interned, attributes, status);
-        self.tables.inodes.get_mut(handle.0).attributes = attributes;
+        let old = self.tables.inodes.get(handle.0).attributes;
+        let (interned, users) = (&mut self.tables.interned, &mut self.intern_users);
+        self.tables.inodes.get_mut(handle.0).attributes = Interned::with_permission(interned, users, old, status);
+        self.release_attributes(old);
     }
 
     /// Sets both times (milliseconds).
     pub fn set_times(&mut self, handle: InodeHandle, modification_time: i64, access_time: i64) {
         self.keep_attributes(handle);
-        let [mtime, atime] =
-            [modification_time, access_time].map(|time| Interned::short(&mut self.tables.interned, time));
         let record = self.tables.inodes.get_mut(handle.0);
-        (record.mtime, record.atime) = (mtime, atime);
+        let (interned, users) = (&mut self.tables.interned, &mut self.intern_users);
+        Interned::replace(interned, users, &mut record.mtime, modification_time);
+        Interned::replace(interned, users, &mut record.atime, access_time);
     }
 
     /// Sets an access time that no snapshot keeps the old value of.
     pub fn set_access_time_alone(&mut self, handle: InodeHandle, access_time: i64) {
-        let atime = Interned::short(&mut self.tables.interned, access_time);
-        self.tables.inodes.get_mut(handle.0).atime = atime;
+        let record = self.tables.inodes.get_mut(handle.0);
+        Interned::replace(&mut self.tables.interned, &mut self.intern_users, &mut record.atime, access_time);
     }
 
     /// A directory's modification time moves forward only. Source: `INode.updateModificationTime`, Hadoop 3.5.0.
     pub fn touch_directory(&mut self, handle: InodeHandle, modification_time: i64) {
         if self.inode(handle).modification_time() < modification_time {
             self.keep_attributes(handle);
-            let mtime = Interned::short(&mut self.tables.interned, modification_time);
-            self.tables.inodes.get_mut(handle.0).mtime = mtime;
+            let record = self.tables.inodes.get_mut(handle.0);
+            Interned::replace(&mut self.tables.interned, &mut self.intern_users, &mut record.mtime, modification_time);
+        }
+    }
+
+    /// Attributes have one user less.
+    fn release_attributes(&mut self, at: u32) {
+        if Interned::release_attributes(&mut self.tables.interned, &mut self.intern_users, at) {
+            self.last_attributes = None;
+        }
+    }
+
+    /// A record goes: what it uses has one user less.
+    fn release_record(&mut self, record: &InodeRecord) {
+        if Interned::release_record(&mut self.tables.interned, &mut self.intern_users, record) {
+            self.last_attributes = None;
         }
     }
 
@@ -433,10 +466,14 @@ impl Tree {
 
     fn intern_file(&mut self, status: &PermissionStatus, layout: FileLayout) -> u32 {
         match &self.last_attributes {
-            Some((last, last_layout, at)) if last == status && *last_layout == layout => *at,
+            Some((last, last_layout, at)) if last == status && *last_layout == layout => {
+                Interned::hold_attributes(&mut self.intern_users, *at);
+                *at
+            }
             _ => {
-                let number = Interned::file_layout(&mut self.tables.interned, layout);
-                let at = Interned::attributes(&mut self.tables.interned, status, number);
+                let (interned, users) = (&mut self.tables.interned, &mut self.intern_users);
+                let number = Interned::file_layout(interned, users, layout);
+                let at = Interned::attributes(interned, users, status, number);
                 self.last_attributes = Some((status.clone(), layout, at));
                 at
             }
@@ -455,13 +492,14 @@ impl Tree {
             self.count_policy(UNSPECIFIED, layout.storage_policy);
             self.intern_file(new.permission, layout)
         } else {
-            Interned::attributes(&mut self.tables.interned, new.permission, u32::from(UNSPECIFIED))
+            let (interned, users) = (&mut self.tables.interned, &mut self.intern_users);
+            Interned::attributes(interned, users, new.permission, no_layout(UNSPECIFIED))
         };
-        let interned = &mut self.tables.interned;
+        let (interned, users) = (&mut self.tables.interned, &mut self.intern_users);
         let mut record = InodeRecord {
-            id: Interned::short(interned, new.id.0 as i64),
-            mtime: Interned::short(interned, new.modification_time),
-            atime: Interned::short(interned, new.access_time),
+            id: Interned::short(interned, users, new.id.0 as i64),
+            mtime: Interned::short(interned, users, new.modification_time),
+            atime: Interned::short(interned, users, new.access_time),
             length: Short::default(),
             parent: NO_PARENT,
             name: self.tables.names.insert(name),

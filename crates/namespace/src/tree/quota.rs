@@ -5,7 +5,7 @@ use super::features::NONE;
 use super::handles::InodeHandle;
 use super::held::Held;
 use super::inode::{InodeKind, InodeView};
-use super::intern::Interned;
+use super::intern::{Interned, no_layout};
 use super::pages::Paged;
 use super::tables::Tables;
 use crate::erasure_coding::EcPolicies;
@@ -200,8 +200,10 @@ impl Tree {
         let before = self.inode(handle).storage_policy();
         self.count_policy(old, policy);
         let attributes = self.tables.inodes.get(handle.0).attributes;
-        let attributes = Interned::with_layout(&mut self.tables.interned, attributes, u32::from(policy));
-        self.tables.inodes.get_mut(handle.0).attributes = attributes;
+        let (interned, users) = (&mut self.tables.interned, &mut self.intern_users);
+        self.tables.inodes.get_mut(handle.0).attributes =
+            Interned::with_layout(interned, users, attributes, no_layout(policy));
+        self.release_attributes(attributes);
         let after = self.inode(handle).storage_policy();
         self.retype(handle, before, after);
     }

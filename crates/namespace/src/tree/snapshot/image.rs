@@ -11,7 +11,7 @@ use crate::tree::children::compare_names;
 use crate::tree::features::{FeatureRecord, NONE, pack};
 use crate::tree::handles::InodeHandle;
 use crate::tree::inode::InodeView;
-use crate::tree::intern::{FileLayout, Interned};
+use crate::tree::intern::{FileLayout, Interned, no_layout};
 use crate::tree::quota::Quota;
 use crate::tree::tables::Tables;
 use alloc::boxed::Box;
@@ -144,19 +144,20 @@ impl Tree {
     fn load_copy(&mut self, inode: InodeHandle, attributes: &PastAttributes) -> AttributeCopy {
         let mut record = *self.tables.inodes.get(inode.0);
         record.name = self.tables.names.insert(&attributes.name);
-        let interned = &mut self.tables.interned;
-        record.mtime = Interned::short(interned, attributes.modification_time);
-        record.atime = Interned::short(interned, attributes.access_time);
+        let (interned, users) = (&mut self.tables.interned, &mut self.intern_users);
+        Interned::hold_record(users, &record);
+        Interned::replace(interned, users, &mut record.mtime, attributes.modification_time);
+        Interned::replace(interned, users, &mut record.atime, attributes.access_time);
         let layout = if record.is_file() {
-            Interned::file_layout(interned, attributes.layout)
+            Interned::file_layout(interned, users, attributes.layout)
         } else {
-            u32::from(policy_of(&attributes.xattrs))
+            no_layout(policy_of(&attributes.xattrs))
         };
-        record.attributes = Interned::attributes(interned, &attributes.permission, layout);
+        let new = Interned::attributes(interned, users, &attributes.permission, layout);
+        self.release_attributes(core::mem::replace(&mut record.attributes, new));
         record.set_under_construction(false);
         record.set_feature_row(None);
         let acl = self.intern_acl(&attributes.acl);
-        self.note_xattr_names(&attributes.xattrs);
         let xattrs = self.store_xattrs(&pack(&attributes.xattrs));
         let mut quota = attributes.quota;
         if inode == InodeHandle::ROOT && quota.names == Quota::ROOT_NAMES {

@@ -248,6 +248,12 @@ impl Tables {
         self.snapshots.pages.iter().flat_map(|page| page.iter()).flatten().count()
     }
 
+    /// The copies that diffs keep.
+    pub(in crate::tree) fn copies(&self) -> impl Iterator<Item = &InodeRecord> + Clone {
+        let states = self.snapshots.pages.iter().flat_map(|page| page.iter()).flatten();
+        states.flat_map(|state| &state.diffs).filter_map(|diff| Some(&diff.copy.as_ref()?.record))
+    }
+
     /// The entries of all deleted lists of a directory, each with the last snapshot that shows it.
     pub(in crate::tree) fn deleted_entries(
         &self,
@@ -370,10 +376,10 @@ impl Tree {
     pub fn create_snapshot(&mut self, root: InodeHandle, name: &str, mtime: i64) -> SnapshotId {
         let id = self.snapshot_counter();
         self.add_root_diff(root, id);
-        let short = Interned::short(&mut self.tables.interned, mtime);
-        if let Some(copy) = self.state_mut(root).diffs.last_mut().and_then(|diff| diff.copy.as_mut()) {
-            copy.record.mtime = short;
-        }
+        let short = Interned::short(&mut self.tables.interned, &mut self.intern_users, mtime);
+        let copy = self.state_mut(root).diffs.last_mut().and_then(|diff| diff.copy.as_mut());
+        let old = copy.map_or(short, |copy| core::mem::replace(&mut copy.record.mtime, short));
+        Interned::release_short(&mut self.tables.interned, &mut self.intern_users, old);
         self.insert_snapshot_name(root, Snapshot { id, name: name.into() });
         self.touch_snapshot_root(root, mtime);
         let general = self.general_mut();

@@ -84,6 +84,7 @@ impl Tree {
     /// A copy of an inode's record, with a name and features of its own.
     pub(super) fn new_copy(&mut self, inode: InodeHandle) -> AttributeCopy {
         let mut record = *self.tables.inodes.get(inode.0);
+        Interned::hold_record(&mut self.intern_users, &record);
         let name = self.inode(inode).name().to_vec();
         record.name = self.tables.names.insert(&name);
         record.set_under_construction(false);
@@ -94,6 +95,7 @@ impl Tree {
 
     pub(super) fn free_copy(&mut self, copy: AttributeCopy) {
         self.tables.names.remove(copy.record.name);
+        self.release_record(&copy.record);
         if let Some(row) = copy.record.feature_row() {
             self.free_feature_row(row);
         }
@@ -102,8 +104,8 @@ impl Tree {
     /// The modification time of a directory whose snapshots changed: no snapshot shows another one for that.
     pub(crate) fn touch_snapshot_root(&mut self, directory: InodeHandle, mtime: i64) {
         if self.inode(directory).modification_time() < mtime {
-            let mtime = Interned::short(&mut self.tables.interned, mtime);
-            self.tables.inodes.get_mut(directory.0).mtime = mtime;
+            let record = self.tables.inodes.get_mut(directory.0);
+            Interned::replace(&mut self.tables.interned, &mut self.intern_users, &mut record.mtime, mtime);
         }
     }
 
