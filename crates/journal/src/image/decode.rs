@@ -9,8 +9,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Scope;
 use surus_proto::hadoop::hdfs::fsimage::i_node_section as pb;
 
-/// Inodes handed over at once, and how many such batches may wait.
+/// Inodes handed over at once, about how many bytes of the image at most, and how many such batches may wait.
 const BATCH: u64 = 4096;
+const BATCH_BYTES: u64 = 1 << 20;
 const BATCHES: usize = 4;
 
 pub(super) enum Decoded {
@@ -45,8 +46,8 @@ fn run(image: &ImageFile, count: u64, sender: &SyncSender<Result<Batch, JournalE
     let mut left = count;
     while left > 0 && failed.is_none() {
         let mut batch = Batch::default();
-        let end = left - left.min(BATCH);
-        while left > end {
+        let (end, begin) = (left - left.min(BATCH), section.place());
+        while left > end && section.place() - begin < BATCH_BYTES {
             match decode(&mut section, &mut batch.lent) {
                 Ok(decoded) => batch.inodes.push((section.place(), decoded)),
                 Err(error) => {
@@ -73,4 +74,46 @@ fn decode(section: &mut OpenSection<'_>, lent: &mut Lent) -> Result<Decoded, Jou
     }
     let inode = pb::INode::decode(message).map_err(|e| format!("a message does not parse: {e}"));
     inode.map(|inode| Decoded::Other(Box::new(inode))).map_err(|problem| section.error(&problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file::ImageFile;
+    use super::super::{INODE, MAGIC, ON_DISK_VERSION};
+    use super::*;
+    use std::path::Path;
+    use surus_disk::{Disk, MemDisk, OpenMode};
+    use surus_proto::hadoop::hdfs::fsimage::{FileSummary, INodeSection, file_summary};
+
+    /// An image of directories whose names are so long.
+    fn image(names: &[usize]) -> MemDisk {
+        let mut section = Vec::new();
+        let head = INodeSection { num_inodes: Some(names.len() as u64), ..INodeSection::default() };
+        section.extend(head.encode_length_delimited_to_vec());
+        for &length in names {
+            let name = Some(vec![b'x'; length]);
+            section.extend(pb::INode { id: 1, name, ..pb::INode::default() }.encode_length_delimited_to_vec());
+        }
+        let (offset, length) = (Some(MAGIC.len() as u64), Some(section.len() as u64));
+        let sections = vec![file_summary::Section { name: Some(INODE.into()), offset, length }];
+        let summary = FileSummary { ondisk_version: ON_DISK_VERSION, layout_version: 0, codec: None, sections };
+        let summary = summary.encode_length_delimited_to_vec();
+        let bytes = [&MAGIC[..], &section, &summary, &(summary.len() as u32).to_be_bytes()].concat();
+        let disk = MemDisk::new();
+        disk.open(Path::new("/image"), OpenMode::CreateNew).unwrap().write_all_at(&bytes, 0).unwrap();
+        disk
+    }
+
+    #[test]
+    fn batches_end_at_inodes_and_at_bytes() {
+        let batches = |names: &[usize]| -> Vec<usize> {
+            let disk = image(names);
+            let image = ImageFile::open(&disk, Path::new("/image")).unwrap();
+            let batch = |batch: Result<Batch, JournalError>| batch.unwrap().inodes.len();
+            std::thread::scope(|scope| start(scope, &image, names.len() as u64).into_iter().map(batch).collect())
+        };
+        assert_eq!(batches(&[1; 5000]), [4096, 904]);
+        assert_eq!(batches(&[400_000; 10]), [3, 3, 3, 1]);
+        assert_eq!(batches(&[2_000_000, 1, 2_000_000]), [1, 2]);
+    }
 }
