@@ -8,7 +8,7 @@ use surus_namespace::edit_op::RenameOptions;
 use surus_namespace::ops::delete::Delete;
 use surus_namespace::ops::rename::Rename2;
 use surus_types::date::days_from_civil;
-use surus_types::{ExceptionClass, FileType, HdfsError, RpcIds};
+use surus_types::{ExceptionClass, FileType, HdfsError, InodeId, RpcIds};
 
 /// What users' own commands move things into.
 const CURRENT: &str = "Current";
@@ -39,11 +39,16 @@ impl TrashTimes {
 }
 
 impl Core {
-    /// Goes through all trash directories once.
+    /// Goes through all trash directories once: of homes, and of encryption zones.
     pub fn empty_trash(&self) {
         let now_ms = self.clock.now_ms();
-        for user in self.children_of("/user") {
-            let root = format!("/user/{user}/.Trash");
+        let homes = self.children_of("/user").into_iter().map(|user| format!("/user/{user}/.Trash"));
+        let zones = self.namespace.read().encryption_zones(InodeId(0), usize::MAX).0;
+        let in_zones = zones.iter().flat_map(|zone| {
+            let trash = format!("{}/.Trash", zone.path.trim_end_matches('/'));
+            self.children_of(&trash).into_iter().map(move |user| format!("{trash}/{user}"))
+        });
+        for root in homes.chain(in_zones) {
             if let Err(error) = self.empty_one(&root, now_ms) {
                 tracing::warn!("emptying {root}: {error}");
             }

@@ -3,6 +3,7 @@
 mod command_line;
 mod daemons;
 mod damage;
+mod encryption;
 mod full_disk;
 mod kill;
 mod launcher;

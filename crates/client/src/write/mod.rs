@@ -21,8 +21,11 @@ use std::sync::Arc;
 use std::time::Instant;
 use surus_keys::StreamCipher;
 use surus_proto::hadoop::hdfs as proto;
-use surus_types::FsPermission;
+use surus_types::{ExceptionClass, FsPermission};
 use surus_wire::datatransfer::{ChecksumType, DataChecksum};
+
+/// How often a creation is tried again. Source: `DFSOutputStream.CREATE_RETRY_COUNT`, Hadoop 3.5.0.
+const CREATE_RETRIES: u32 = 10;
 
 /// How a file is created.
 #[derive(Clone, Debug)]
@@ -100,24 +103,39 @@ impl DfsClient {
             ec_policy_name: None,
             storage_policy: None,
         };
-        let answer: proto::CreateResponseProto = self.call("create", AtMostOnce, &request)?;
+        let answer = self.created(&request)?;
         let status = answer.fs.ok_or_else(|| ClientError::io("the NameNode did not describe the new file"))?;
         let encryption = status.file_encryption_info.clone();
         let status = FileStatus::from_proto(status, path);
         if let Some(policy) = &status.ec_policy {
-            self.delete(path, false)?;
+            // The reason counts, not whether this works.
+            let _ = self.delete(path, false);
             return Err(ClientError::io(format!(
                 "{path} would be erasure-coded ({policy}): not supported by this client"
             )));
         }
         let cipher = self.cipher(path, encryption.as_ref());
         if cipher.is_err() {
-            // What cannot be encrypted here is not to lie there in the clear.
-            self.delete(path, false)?;
+            // What cannot be encrypted here is not to lie there in the clear. The reason counts, not whether this works.
+            let _ = self.delete(path, false);
         }
         let mut writer = Writer::new(self, path, &status, settings, options.sync_block);
         writer.cipher = cipher?;
         Ok(writer)
+    }
+
+    /// A zone may come or go while the NameNode makes a file's key: it asks to try again.
+    /// Source: `DFSOutputStream.newStreamForCreate`, Hadoop 3.5.0.
+    fn created(&self, request: &proto::CreateRequestProto) -> Result<proto::CreateResponseProto> {
+        let mut retries = 0;
+        loop {
+            match self.call("create", AtMostOnce, request) {
+                Err(error) if !error.is(ExceptionClass::RetryStartFile) => return Err(error),
+                Err(_) if retries < CREATE_RETRIES => retries += 1,
+                Err(_) => return Err(ClientError::io("Too many retries because of encryption zone operations")),
+                done => return done,
+            }
+        }
     }
 
     /// Opens an existing file to write behind its end. `new_block`: in a block of its own.

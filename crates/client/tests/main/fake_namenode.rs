@@ -25,6 +25,10 @@ struct State {
     generation_stamp: u64,
     blocks: Vec<proto::ExtendedBlockProto>,
     is_standby: bool,
+    /// Creations that are to be tried again.
+    retried_creates: usize,
+    /// Of new files, by a key that nobody can open.
+    is_encrypted: bool,
 }
 
 pub struct FakeNamenode {
@@ -55,6 +59,14 @@ impl FakeNamenode {
 
     pub fn set_standby(&self, is_standby: bool) {
         self.state.lock().unwrap().is_standby = is_standby;
+    }
+
+    pub fn refuse_creates(&self, times: usize) {
+        self.state.lock().unwrap().retried_creates = times;
+    }
+
+    pub fn encrypt(&self) {
+        self.state.lock().unwrap().is_encrypted = true;
     }
 
     /// What it was asked so far.
@@ -231,6 +243,10 @@ impl RpcService for Service {
             }
             method => {
                 state.log.push(method.to_string());
+                if method == "create" && state.retried_creates > 0 {
+                    state.retried_creates -= 1;
+                    return reply.error(&HdfsError::new(ExceptionClass::RetryStartFile, "retry create later."));
+                }
                 plain(&state, method, call, reply);
             }
         }
@@ -242,7 +258,13 @@ fn plain(state: &State, method: &str, call: RpcCall<'_>, reply: Reply<'_>) {
     match method {
         "create" => {
             let request = call.decode::<proto::CreateRequestProto>().unwrap();
-            reply.ok(&proto::CreateResponseProto { fs: Some(status(&request.src, 0)) });
+            let info = proto::FileEncryptionInfoProto {
+                suite: proto::CipherSuiteProto::Sm4CtrNopadding as i32,
+                ..Default::default()
+            };
+            let file_encryption_info = state.is_encrypted.then_some(info);
+            let fs = proto::HdfsFileStatusProto { file_encryption_info, ..status(&request.src, 0) };
+            reply.ok(&proto::CreateResponseProto { fs: Some(fs) });
         }
         "append" => {
             let last =

@@ -36,6 +36,29 @@ fn a_file_of_several_blocks_reaches_the_datanode() {
     assert!(namenode.log().is_empty());
 }
 
+/// Zones come and go while the NameNode makes a key: ten times it may say so.
+#[test]
+fn a_creation_is_tried_again() {
+    let namenode = FakeNamenode::start(&[], 1);
+    let client = namenode.client(&[]);
+    namenode.refuse_creates(10);
+    drop(client.create("/f", &options()).unwrap());
+    assert_eq!(namenode.log(), ["create"; 11]);
+    namenode.refuse_creates(11);
+    let error = client.create("/f", &options()).err().unwrap();
+    assert_eq!(error.message(), "Too many retries because of encryption zone operations");
+}
+
+/// The file goes again; that this fails too is not what counts.
+#[test]
+fn why_a_file_cannot_be_encrypted_is_told() {
+    let namenode = FakeNamenode::start(&[], 1);
+    namenode.encrypt();
+    let error = namenode.client(&[]).create("/f", &options()).err().unwrap();
+    assert_eq!(error.message(), "/f is encrypted by cipher suite 3: only AES is known");
+    assert_eq!(namenode.log(), ["create", "delete"]);
+}
+
 #[test]
 fn a_datanode_that_refuses_is_left_out_of_the_next_block() {
     let store = Store::default();

@@ -2,13 +2,15 @@
 
 use crate::rpc::client::ec;
 use surus_namespace::{Env, Namespace, storage_policy};
-use surus_types::{FileStatus, HdfsError};
+use surus_types::{FileStatus, HdfsError, InodeId};
 use surus_webhdfs::Operation;
 use surus_webhdfs::json::{self, StoragePolicy};
 use surus_webhdfs::json_ec;
 
 /// Home directories that GETTRASHROOTS of all users looks into; the namespace is locked meanwhile.
 const TRASH_USERS_MAX: u32 = 10_000;
+
+const HOMES: &str = "/user";
 
 /// Answers one of these operations; `None`: it is none of them.
 pub fn read(
@@ -58,9 +60,23 @@ fn view(policy: &storage_policy::StoragePolicy) -> StoragePolicy<'static> {
     }
 }
 
+/// The caller's trash for a path: in the encryption zone that its parent lies in, as nothing moves out of one; else at home.
+/// Source: `DistributedFileSystem.getTrashRoot`, Hadoop 3.5.0.
+pub fn trash_root(namespace: &Namespace, env: &Env<'_>, src: &str) -> String {
+    let user = &env.caller.user;
+    let above = match src.trim_end_matches('/').rsplit_once('/') {
+        Some((above, _)) if !above.is_empty() => above,
+        _ => "/",
+    };
+    // A path that this caller may not look at is one of no zone, as in Hadoop.
+    match namespace.encryption_zone_of(env, above) {
+        Ok(Some(zone)) => format!("{}/.Trash/{user}", zone.path.trim_end_matches('/')),
+        _ => format!("{HOMES}/{user}/.Trash"),
+    }
+}
+
 /// `/user/NAME/.Trash` of the caller or of everybody, where it is there. Source: `FileSystem.getTrashRoots`, Hadoop 3.5.0.
 fn trash_roots(namespace: &Namespace, env: &Env<'_>, all_users: bool) -> Result<Vec<u8>, HdfsError> {
-    const HOMES: &str = "/user";
     let mut users = Vec::new();
     if all_users {
         namespace.get_listing(env, HOMES, b"", false, TRASH_USERS_MAX, |entry| {
@@ -70,9 +86,22 @@ fn trash_roots(namespace: &Namespace, env: &Env<'_>, all_users: bool) -> Result<
     } else {
         users.push(env.caller.user.to_string());
     }
+    let mut roots: Vec<String> = users.iter().map(|user| format!("{HOMES}/{user}/.Trash")).collect();
+    // Zones are listed to superusers only.
+    let zones = if env.caller.is_superuser { namespace.encryption_zones(InodeId(0), usize::MAX).0 } else { Vec::new() };
+    for zone in zones {
+        let trash = format!("{}/.Trash", zone.path.trim_end_matches('/'));
+        if all_users {
+            namespace.get_listing(env, &trash, b"", false, TRASH_USERS_MAX, |entry| {
+                roots.push(format!("{trash}/{}", String::from_utf8_lossy(entry.status.name)));
+                true
+            })?;
+        } else {
+            roots.push(format!("{trash}/{}", env.caller.user));
+        }
+    }
     let mut entries = Vec::new();
-    for user in users {
-        let path = format!("{HOMES}/{user}/.Trash");
+    for path in roots {
         let put = |status: Option<FileStatus<'_>>| {
             if let Some(status) = status {
                 if !entries.is_empty() {

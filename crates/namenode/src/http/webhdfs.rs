@@ -219,7 +219,7 @@ fn read(core: &Core, call: &Call<'_>, request: &Request) -> Result<Answer, HdfsE
             json::quota_usage(&mut out, &core.totals(call, src, true)?);
         }
         Operation::GetHomeDirectory => json::path(&mut out, &format!("/user/{}", call.caller.user)),
-        Operation::GetTrashRoot => json::path(&mut out, &format!("/user/{}/.Trash", call.caller.user)),
+        Operation::GetTrashRoot => json::path(&mut out, &features::trash_root(&namespace, &env, src)),
         Operation::GetDelegationToken => json::no_token(&mut out),
         Operation::GetServerDefaults => json::server_defaults(&mut out, &server_defaults(core)),
         Operation::GetStatus => json::fs_status(&mut out, &namespace.blocks.fs_stats()),

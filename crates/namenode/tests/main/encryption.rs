@@ -1,6 +1,6 @@
 //! Encryption zones through the NameNode's doors: what clients are told of files, and re-encryption with a KMS that comes and goes.
 
-use crate::cluster::{Client, Cluster, create, message};
+use crate::cluster::{Client, Cluster, create, http_get, message};
 use prost::Message;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -85,6 +85,42 @@ fn attributes_that_are_not_what_they_should_be_are_refused() {
     };
     set_raw(&client, "/b", zone_info, &info.encode_to_vec()).unwrap();
     assert_eq!(zones(&client), ["/a", "/b"]);
+}
+
+/// Nothing moves out of a zone, so each has its own trash, which is emptied as those of homes are.
+#[test]
+fn zones_have_their_own_trash() {
+    let settings = [(PROVIDER, KEY_STORE), ("fs.trash.interval", "1s"), ("dfs.webhdfs.enabled", "true")];
+    let cluster = Cluster::with(&settings);
+    let client = cluster.client();
+    zone(&client, "/z", "mykey").unwrap();
+    client.mkdirs("/z/d").unwrap();
+    let get = |src: &str, what: &str| http_get(&cluster.http(), &format!("/webhdfs/v1{src}?op={what}&user.name=hdfs"));
+    let root = |src: &str| get(src, "GETTRASHROOT");
+    assert_eq!(root("/z/d/f"), r#"{"Path":"/z/.Trash/hdfs"}"#);
+    assert_eq!(root("/z/d"), r#"{"Path":"/z/.Trash/hdfs"}"#);
+    // A zone goes as a whole.
+    for src in ["/z", "/", "/other/f"] {
+        assert_eq!(root(src), r#"{"Path":"/user/hdfs/.Trash"}"#, "{src}");
+    }
+    for user in ["hdfs", "alice"] {
+        client.mkdirs(&format!("/z/.Trash/{user}/261130000000")).unwrap();
+        client.mkdirs(&format!("/z/.Trash/{user}/Current/z/d")).unwrap();
+    }
+    let roots = |what: &str| {
+        let text = get("/", what);
+        text.match_indices("/z/.Trash/").map(|(at, _)| text[at..].split('"').next().unwrap().to_owned()).collect()
+    };
+    let (own, all): (Vec<String>, Vec<String>) = (roots("GETTRASHROOTS"), roots("GETTRASHROOTS&allusers=true"));
+    assert_eq!(
+        (own, all),
+        (vec!["/z/.Trash/hdfs".to_owned()], vec!["/z/.Trash/alice".to_owned(), "/z/.Trash/hdfs".to_owned()])
+    );
+    let begin = Instant::now();
+    while client.exists("/z/.Trash/alice/261130000000") || client.exists("/z/.Trash/alice/Current") {
+        assert!(begin.elapsed() < Duration::from_secs(30), "the trash of a zone is not emptied");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 /// A KMS that serves as long as it lives; every key is its own encryption.

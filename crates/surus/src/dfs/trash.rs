@@ -26,8 +26,45 @@ fn interval(client: &DfsClient) -> Result<std::time::Duration> {
     Ok(if server.is_zero() { client.config().trash_interval } else { server })
 }
 
-fn root(client: &DfsClient) -> String {
+fn home_root(client: &DfsClient) -> String {
     format!("{}/{TRASH}", client.home_directory())
+}
+
+fn has_zones(client: &DfsClient) -> Result<bool> {
+    Ok(!client.get_server_defaults()?.key_provider_uri.is_empty() || !client.config().key_provider_uri.is_empty())
+}
+
+fn root_in_zone(client: &DfsClient, zone: &str) -> String {
+    format!("{}/{TRASH}/{}", zone.trim_end_matches('/'), client.user())
+}
+
+/// The caller's trash for a path: in the encryption zone that its parent lies in, as nothing moves out of one; else at home.
+/// Source: `DistributedFileSystem.getTrashRoot`, Hadoop 3.5.0.
+fn root(client: &DfsClient, path: &str) -> Result<String> {
+    if !has_zones(client)? {
+        return Ok(home_root(client));
+    }
+    Ok(match client.get_ez_for_path(parent(path).unwrap_or("/")) {
+        Ok(Some(zone)) => root_in_zone(client, &zone.path),
+        Ok(None) => home_root(client),
+        Err(error) => {
+            tracing::warn!("Exception in checking the encryption zone for the path {path}. {}", error.message());
+            home_root(client)
+        }
+    })
+}
+
+/// All trash directories that the caller may have. Zones are listed to superusers only.
+/// Source: `DistributedFileSystem.getTrashRoots`, Hadoop 3.5.0.
+fn roots(client: &DfsClient) -> Result<Vec<String>> {
+    let mut roots = vec![home_root(client)];
+    if has_zones(client)? {
+        match client.list_encryption_zones() {
+            Ok(zones) => roots.extend(zones.iter().map(|zone| root_in_zone(client, &zone.path))),
+            Err(error) => tracing::warn!("Cannot get all encrypted trash roots: {}", error.message()),
+        }
+    }
+    Ok(roots)
 }
 
 /// Moves a path to the trash; `None`: the trash is off, or the path lies in it already.
@@ -39,7 +76,7 @@ pub fn move_to_trash(client: &DfsClient, path: &str) -> Result<Option<Moved>> {
         return Ok(None);
     }
     client.file_status(path)?;
-    let root = root(client);
+    let root = root(client, path)?;
     let qualified = |path: &str| format!("{}{path}", client.uri());
     if qualified(path).starts_with(&qualified(&root)) {
         return Ok(None);
@@ -102,16 +139,19 @@ fn first_file(client: &DfsClient, path: &str) -> Result<String> {
 /// Deletes checkpoints older than the interval (all of them where `immediate`) and makes one of what is there now.
 pub fn expunge(client: &DfsClient, immediate: bool) -> Result<()> {
     let keep = interval(client)?;
-    let root = root(client);
-    if client.get_file_info(&root)?.is_none() {
-        return Ok(());
-    }
     // Without a trash interval the client's trash is off, and so is this.
     if keep.is_zero() && !immediate {
         return Ok(());
     }
+    roots(client)?.iter().try_for_each(|root| expunge_root(client, root, keep, immediate))
+}
+
+fn expunge_root(client: &DfsClient, root: &str, keep: std::time::Duration, immediate: bool) -> Result<()> {
+    if client.get_file_info(root)?.is_none() {
+        return Ok(());
+    }
     if !immediate {
-        delete_checkpoints(client, &root, now_ms() - i64::try_from(keep.as_millis()).unwrap_or(i64::MAX))?;
+        delete_checkpoints(client, root, now_ms() - i64::try_from(keep.as_millis()).unwrap_or(i64::MAX))?;
     }
     let current = format!("{root}/{CURRENT}");
     if client.get_file_info(&current)?.is_some() {
@@ -127,7 +167,7 @@ pub fn expunge(client: &DfsClient, immediate: bool) -> Result<()> {
         client.rename2(&current, &checkpoint, false, false)?;
     }
     if immediate {
-        delete_checkpoints(client, &root, i64::MAX)?;
+        delete_checkpoints(client, root, i64::MAX)?;
     }
     Ok(())
 }
