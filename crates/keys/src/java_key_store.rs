@@ -61,10 +61,11 @@ impl JavaKeyStoreProvider {
     fn entry(&self, alias: &str) -> Result<Option<Entry>, HdfsError> {
         let mut loaded = self.loaded.lock();
         let stamp = stamp(&self.path);
-        if stamp.is_some() && stamp != loaded.stamp {
-            if let Some(new) = load(&self.path, &self.password)? {
-                *loaded = new;
-            }
+        if stamp.is_some()
+            && stamp != loaded.stamp
+            && let Some(new) = load(&self.path, &self.password)?
+        {
+            *loaded = new;
         }
         if let Some(entry) = loaded.unsealed.get(alias) {
             return Ok(Some(entry.clone()));
