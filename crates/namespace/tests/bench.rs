@@ -6,6 +6,9 @@ use std::time::Instant;
 use surus_namespace::edit_op::AddClose;
 use surus_namespace::ops::delete::Delete;
 use surus_namespace::ops::mkdirs::Mkdirs;
+use surus_namespace::ops::rename::Rename;
+use surus_namespace::ops::set_storage_policy::SetStoragePolicy;
+use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot, DeleteSnapshot};
 use surus_namespace::{EditOp, Namespace, NamespaceConfig};
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, RpcIds, TxId};
 
@@ -225,4 +228,56 @@ fn bench_delete_of_a_big_tree() {
     // The bound of a lock hold; without optimisation ten times as much.
     let bound = if cfg!(debug_assertions) { 50_000_000 } else { 5_000_000 };
     assert!(detached < bound && longest < bound, "{detached} {longest}");
+}
+
+/// How long the lock is held, with a quota and snapshots, by what touches a large subtree at its top only.
+#[test]
+fn bench_held() {
+    let n = count() / 10;
+    for policy in [false, true] {
+        let mut h = Harness::new(Namespace::new(NamespaceConfig::default()));
+        for root in ["/r", "/p"] {
+            mkdirs(&mut h, root);
+        }
+        for top in ["a", "b"] {
+            for i in 0..n {
+                let directory = format!("/r/{top}/{}", i / 1000);
+                if i % 1000 == 0 {
+                    mkdirs(&mut h, &directory);
+                }
+                let id = BlockId(1 << 30 | (i as i64) << 1 | i64::from(top == "a"));
+                let block = Block { id, generation_stamp: GenerationStamp(1001), num_bytes: 10 };
+                put(&mut h, &format!("{directory}/f{i}"), vec![block]);
+            }
+        }
+        if policy {
+            h.run(&SetStoragePolicy { src: "/r", policy: Some("COLD") }).unwrap();
+        }
+        h.run(&AllowSnapshot { root: "/r" }).unwrap();
+        let quota = EditOp::SetQuota { src: "/r".into(), namespace_quota: 1 << 40, storage_quota: -1 };
+        h.namespace.apply(&quota, TxId(3)).unwrap();
+        let mut timed = |what: &str, work: &mut dyn FnMut(&mut Harness)| {
+            measure(&format!("{what}, {n} files, policy {policy}"), 1, || work(&mut h));
+            h.namespace.tree.check_held().unwrap();
+        };
+        let create = |h: &mut Harness, name| h.run(&CreateSnapshot { root: "/r", name, default_name: "" }).map(|_| ());
+        timed("createSnapshot", &mut |h| create(h, "s1").unwrap());
+        timed("rename out of a snapshot", &mut |h| {
+            h.run(&Rename { src: "/r/a", dst: "/p/a" }).unwrap();
+        });
+        timed("rename back", &mut |h| {
+            h.run(&Rename { src: "/p/a", dst: "/r/c" }).unwrap();
+        });
+        timed("delete into a snapshot", &mut |h| {
+            h.run(&Delete { src: "/r/b", recursive: true }).unwrap();
+        });
+        timed("createSnapshot", &mut |h| create(h, "s2").unwrap());
+        timed("createSnapshot", &mut |h| create(h, "s3").unwrap());
+        timed("deleteSnapshot, nothing changed", &mut |h| {
+            h.run(&DeleteSnapshot { root: "/r", name: "s3" }).unwrap();
+        });
+        timed("deleteSnapshot", &mut |h| {
+            h.run(&DeleteSnapshot { root: "/r", name: "s1" }).unwrap();
+        });
+    }
 }

@@ -491,10 +491,14 @@ pub fn apply_delete(
         return Err(ApplyError::other(DELETE, root, format!("there is no snapshot {name}")));
     };
     let mut garbage = Garbage::default();
-    namespace.tree.delete_snapshot(directory, snapshot, &mut garbage);
+    let sizes_change = namespace.tree.delete_snapshot(directory, snapshot, &mut garbage);
     namespace.tree.touch_snapshot_root(directory, mtime);
     namespace.collect_garbage(garbage, txid);
-    namespace.tree.sum_held();
+    if sizes_change {
+        namespace.tree.sum_held();
+    } else {
+        namespace.tree.refresh_held();
+    }
     namespace.free_at_once();
     Ok(Applied { detached: namespace.has_detached() })
 }

@@ -5,7 +5,7 @@
 
 use super::snapshot::{Deleted, Reference};
 use super::tables::Counts;
-use super::{CURRENT, InodeHandle, SnapshotId, Tree};
+use super::{CURRENT, InodeHandle, InodeView, SnapshotId, Tree};
 use crate::blocks::BlockHandle;
 use crate::storage_policy::{self, UNSPECIFIED};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -74,6 +74,10 @@ impl Tree {
             return Held::default();
         }
         let current = self.inode(file);
+        let (replication, now) = (self.block_replication(file), current.replication());
+        if replication == now && self.tables.past_blocks(file).next().is_none() {
+            return Held::default();
+        }
         let mut past: BTreeMap<BlockHandle, u64> = BTreeMap::new();
         let block_size = current.preferred_block_size().max(1);
         for (length, blocks) in self.tables.past_blocks(file) {
@@ -86,7 +90,6 @@ impl Tree {
         for block in current.blocks() {
             past.remove(block);
         }
-        let (replication, now) = (self.block_replication(file), current.replication());
         let bytes: u64 = past.values().sum();
         if bytes == 0 && replication == now {
             return Held::default();
@@ -125,8 +128,44 @@ impl Tree {
     fn entry_charge(&self, directory: InodeHandle, inode: InodeHandle, reference: Reference, last: SnapshotId) -> Held {
         let inherited = self.inode(directory).storage_policy();
         match reference {
-            Reference::WithName(_) => Held::of(&self.counts_at(inode, last), self.walk_types(inode, last, inherited)),
+            Reference::WithName(_) if !self.is_unchanged(inode, last) => {
+                Held::of(&self.counts_at(inode, last), self.walk_types(inode, last, inherited))
+            }
             _ => Held::of(&self.counts(inode), self.walk_types(inode, CURRENT, inherited)),
+        }
+    }
+
+    /// What a subtree that is in its directory still is charged, now or in a snapshot, where counters tell. `None`: a walk has
+    /// to.
+    fn counted_charge(&self, child: InodeHandle, snapshot: SnapshotId) -> Option<Held> {
+        let counted = snapshot == CURRENT || self.is_unchanged(child, snapshot);
+        counted.then(|| Held::of(&self.counts(child), self.type_spaces(child)))
+    }
+
+    /// Whether a subtree is in size what it was in a snapshot, which shows it. What changed since then has a diff, and of what
+    /// changed something lies below the top still. False, too, where to look for that would take longer than a walk.
+    fn is_unchanged(&self, top: InodeHandle, snapshot: SnapshotId) -> bool {
+        let counts = self.counts(top);
+        let mut left = counts.files + counts.directories;
+        for inode in self.changed_since(snapshot) {
+            if left == 0 || (self.changed_size(inode, snapshot) && self.is_below(inode, top)) {
+                return false;
+            }
+            left -= 1;
+        }
+        true
+    }
+
+    /// Whether anything that quotas charge of the inode itself, or of what lies below it, is not what it was in a snapshot.
+    fn changed_size(&self, inode: InodeHandle, snapshot: SnapshotId) -> bool {
+        let (then, now) = (self.inode_at(inode, snapshot), self.inode(inode));
+        let policies = [then, now].map(InodeView::local_storage_policy);
+        if policies[0] != policies[1] {
+            return true;
+        }
+        match now.is_directory() {
+            true => self.children_changed(inode, snapshot),
+            false => (then.length(), then.space_consumed()) != (now.length(), now.space_consumed()),
         }
     }
 
@@ -154,7 +193,8 @@ impl Tree {
             return;
         }
         let last = if let Reference::WithName(last) = reference { last } else { CURRENT };
-        let mut charge = self.entry_charge(directory, child, reference, last);
+        let counted = self.counted_charge(child, last);
+        let mut charge = counted.unwrap_or_else(|| self.entry_charge(directory, child, reference, last));
         if !matches!(reference, Reference::WithName(_)) {
             // What is held below goes on being charged here.
             charge = charge.plus(&self.held(child));
@@ -211,7 +251,7 @@ impl Tree {
     }
 
     /// Begins to keep, or stops, as quotas and snapshots come and go.
-    pub(super) fn refresh_held(&mut self) {
+    pub(crate) fn refresh_held(&mut self) {
         let wanted = self.quotas.count > 0 && self.tables.has_snapshots();
         if wanted != self.keeps_held() {
             self.sum_held();
@@ -262,5 +302,47 @@ impl Tree {
             true => Ok(()),
             false => Err("a directory that holds something was forgotten".into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::{FileLayout, NewInode};
+    use alloc::string::ToString;
+    use surus_types::{FsPermission, InodeId, PermissionStatus};
+
+    fn names(held: Option<Held>) -> Option<i64> {
+        held.map(|held| held.names)
+    }
+
+    #[test]
+    fn counters_tell_what_nothing_below_changed() {
+        let permission = PermissionStatus { user: "u".into(), group: "g".into(), permission: FsPermission(0o644) };
+        let mut tree = Tree::new(&permission, 0);
+        let new = |id| NewInode { id: InodeId(id), permission: &permission, modification_time: 0, access_time: 0 };
+        let layout = FileLayout { preferred_block_size: 100, replication: 3, ..FileLayout::default() };
+        let root = tree.add_directory(InodeHandle::ROOT, b"r", &new(20_000)).unwrap();
+        let [a, b] = [(&b"a"[..], 20_001), (b"b", 20_002)].map(|(name, id)| {
+            let top = tree.add_directory(root, name, &new(id)).unwrap();
+            for i in 0..10 {
+                tree.add_file(top, i.to_string().as_bytes(), &new(id * 100 + i), layout).unwrap();
+            }
+            top
+        });
+        tree.allow_snapshots(root);
+        let snapshot = tree.create_snapshot(root, "s", 1);
+        assert_eq!(names(tree.counted_charge(a, snapshot)), Some(11));
+        tree.keep_attributes(a);
+        let file = tree.child(a, b"0").unwrap();
+        tree.set_times(file, 5, 5);
+        assert_eq!(names(tree.counted_charge(a, snapshot)), Some(11), "times are not charged");
+        tree.add_file(a, b"new", &new(20_003), layout).unwrap();
+        assert_eq!((names(tree.counted_charge(a, snapshot)), names(tree.counted_charge(a, CURRENT))), (None, Some(12)));
+        assert_eq!(names(tree.counted_charge(b, snapshot)), Some(11), "that was elsewhere");
+        let file = tree.child(b, b"0").unwrap();
+        tree.set_replication(file, 1);
+        tree.set_file_size(file, 10, 0);
+        assert_eq!(tree.counted_charge(b, snapshot), None);
     }
 }

@@ -133,6 +133,15 @@ impl Tables {
         at == InodeHandle::ROOT
     }
 
+    /// Directories above an inode.
+    pub(super) fn depth(&self, handle: InodeHandle) -> usize {
+        let (mut at, mut depth) = (handle, 0);
+        while let Some(parent) = self.inode(at).parent() {
+            (at, depth) = (parent, depth + 1);
+        }
+        depth
+    }
+
     /// Whether `handle` is `ancestor` or lies below it.
     pub fn is_below(&self, handle: InodeHandle, ancestor: InodeHandle) -> bool {
         let mut at = Some(handle);

@@ -51,8 +51,8 @@ impl Priors<'_> {
 
 impl Tree {
     /// Deletes a snapshot. What changed after it now belongs to the snapshot before, if that shows it, and is garbage if
-    /// none does.
-    pub(crate) fn delete_snapshot(&mut self, root: InodeHandle, snapshot: SnapshotId, garbage: &mut Garbage) {
+    /// none does. Returns whether what snapshots hold may be of another size now.
+    pub(crate) fn delete_snapshot(&mut self, root: InodeHandle, snapshot: SnapshotId, garbage: &mut Garbage) -> bool {
         let changed = self.snapshot_index.by_snapshot.remove(&snapshot).unwrap_or_default();
         let mut priors = Priors { tables: &self.tables, snapshot, known: BTreeMap::new() };
         let changed: Vec<_> = changed.into_iter().map(|inode| (inode, priors.of(inode))).collect();
@@ -60,12 +60,29 @@ impl Tree {
             snapshottable.snapshots.retain(|s| s.id != snapshot);
         }
         self.general_mut().live.remove(&snapshot);
+        let sizes_change = changed.iter().any(|&(inode, _)| self.tells_sizes(inode, snapshot));
         let mut moved = BTreeSet::new();
         for (inode, prior) in changed {
             self.merge_diff(inode, snapshot, prior, &mut moved, garbage);
             self.drop_empty_state(inode);
         }
         self.settle(moved, garbage);
+        sizes_change
+    }
+
+    /// Whether an inode's diff of a snapshot tells of other children, or of a file that may have been larger.
+    fn tells_sizes(&self, inode: InodeHandle, snapshot: SnapshotId) -> bool {
+        let Some(state) = self.tables.snapshot_state(inode) else { return false };
+        let Ok(at) = state.diffs.binary_search_by_key(&snapshot, |diff| diff.snapshot) else { return false };
+        match &state.diffs[at].body {
+            DiffBody::Directory(diff) => !diff.created.is_empty() || !diff.deleted.is_empty(),
+            DiffBody::File(diff) => {
+                let current = self.inode(inode);
+                let past = state.diffs[at].copy.as_ref().map(|copy| copy.record.attributes);
+                let past = past.map_or(current.replication(), |at| self.tables.interned.layout(at).replication);
+                diff.blocks.is_some() || past != current.replication() || current.parent().is_none()
+            }
+        }
     }
 
     /// Totals of what snapshots hold of a subtree beside what lies there now: deleted inodes as they are; renamed ones as the
@@ -268,29 +285,59 @@ impl Tree {
 
     /// Only snapshots up to `last` show this inode, without a parent or below one like that: what came after it goes.
     fn trim(&mut self, top: InodeHandle, last: SnapshotId, garbage: &mut Garbage) {
+        if let Some(some) = self.some_to_trim(top, last) {
+            for inode in some {
+                // What was above it may have been cut off by now.
+                if self.tables.is_below(inode, top) {
+                    self.trim_one(inode, last, garbage);
+                }
+            }
+            return;
+        }
         let mut open = alloc::vec![top];
         while let Some(inode) = open.pop() {
-            let changed = self.tables.snapshot_state(inode).and_then(SnapshotState::last_snapshot) == Some(last);
-            if !self.inode(inode).is_directory() {
-                if self.inode(inode).is_under_construction() {
-                    garbage.open_files.push(inode);
-                }
-                if changed {
-                    self.trim_blocks(inode, garbage);
-                }
-                continue;
+            self.trim_one(inode, last, garbage);
+            open.extend(self.inode(inode).children(b""));
+        }
+    }
+
+    /// What has to be looked at of a subtree to trim it, directories before what lies below them: what changed since, and open
+    /// files. `None`: it is less to look at all.
+    fn some_to_trim(&self, top: InodeHandle, last: SnapshotId) -> Option<Vec<InodeHandle>> {
+        let counts = self.tables.counts(top);
+        let changed = self.snapshot_index.by_snapshot.get(&last);
+        let all = changed.map_or(0, BTreeSet::len) + self.tables.under_construction.len();
+        if all as u64 > counts.files + counts.directories {
+            return None;
+        }
+        let open = self.tables.under_construction.keys();
+        let some: BTreeSet<InodeHandle> = changed.into_iter().flatten().chain(open).copied().collect();
+        let below = some.into_iter().filter(|&inode| self.tables.is_below(inode, top));
+        let mut by_depth: Vec<_> = below.map(|inode| (self.tables.depth(inode), inode)).collect();
+        by_depth.sort_unstable();
+        Some(by_depth.into_iter().map(|(_, inode)| inode).collect())
+    }
+
+    fn trim_one(&mut self, inode: InodeHandle, last: SnapshotId, garbage: &mut Garbage) {
+        let changed = self.tables.snapshot_state(inode).and_then(SnapshotState::last_snapshot) == Some(last);
+        if !self.inode(inode).is_directory() {
+            if self.inode(inode).is_under_construction() {
+                garbage.open_files.push(inode);
             }
             if changed {
-                let diff = self.state_mut(inode).diffs.last_mut().and_then(Diff::directory_mut);
-                let created: Vec<Box<[u8]>> = diff.map(|diff| core::mem::take(&mut diff.created)).unwrap_or_default();
-                for name in created {
-                    if let Some(child) = self.child(inode, &name) {
-                        self.detach(child);
-                        self.settle_detached(child, garbage);
-                    }
+                self.trim_blocks(inode, garbage);
+            }
+            return;
+        }
+        if changed {
+            let diff = self.state_mut(inode).diffs.last_mut().and_then(Diff::directory_mut);
+            let created: Vec<Box<[u8]>> = diff.map(|diff| core::mem::take(&mut diff.created)).unwrap_or_default();
+            for name in created {
+                if let Some(child) = self.child(inode, &name) {
+                    self.detach(child);
+                    self.settle_detached(child, garbage);
                 }
             }
-            open.extend(self.inode(inode).children(b""));
         }
     }
 

@@ -254,6 +254,13 @@ impl Tables {
         states.flat_map(|state| &state.diffs).filter_map(|diff| Some(&diff.copy.as_ref()?.record))
     }
 
+    /// Whether a directory got or lost children after a snapshot.
+    pub(in crate::tree) fn children_changed(&self, directory: InodeHandle, snapshot: SnapshotId) -> bool {
+        let Some(state) = self.snapshot_state(directory) else { return false };
+        let mut diffs = state.diffs[state.first_diff(snapshot)..].iter().filter_map(Diff::directory);
+        diffs.any(|diff| !diff.created.is_empty() || !diff.deleted.is_empty())
+    }
+
     /// The entries of all deleted lists of a directory, each with the last snapshot that shows it.
     pub(in crate::tree) fn deleted_entries(
         &self,
@@ -348,6 +355,11 @@ impl Tree {
     /// Every inode with a diff, as often as it has one.
     pub(in crate::tree) fn changed_inodes(&self) -> impl Iterator<Item = InodeHandle> + '_ {
         self.snapshot_index.by_snapshot.values().flatten().copied()
+    }
+
+    /// Every inode with a diff of a snapshot or of later ones, as often as it has one.
+    pub(in crate::tree) fn changed_since(&self, snapshot: SnapshotId) -> impl Iterator<Item = InodeHandle> + '_ {
+        self.snapshot_index.by_snapshot.range(snapshot..).flat_map(|(_, inodes)| inodes).copied()
     }
 
     fn general_mut(&mut self) -> &mut General {
