@@ -276,7 +276,7 @@ fn re_encryption_waits_for_the_kms_and_fails_no_file() {
     let client = cluster.client();
     assert!(rename(&client, "/z/a", "/z/e").unwrap());
     let cancel = start(&client, ReencryptActionProto::CancelReencrypt).unwrap_err();
-    assert_eq!(message(cancel), "IOException: Zone /z is not under re-encryption");
+    assert_eq!(message(cancel), "IOException: No key provider configured, re-encryption operation is rejected");
     // With one again it does.
     kms.is_down.store(false, SeqCst);
     cluster.set(PROVIDER, kms.uri);

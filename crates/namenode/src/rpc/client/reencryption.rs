@@ -25,6 +25,10 @@ pub(super) fn reencrypt_encryption_zone(core: &Core, call: &Call<'_>, out: &mut 
     let action = if cancels { "CANCEL" } else { "START" };
     let text = format!("NameNode in safemode, cannot {action} re-encryption on zone {}", request.zone);
     core.check_safe_mode(&core.namespace.read(), What(&text, ""))?;
+    // Without one nothing is under way, either.
+    let Some(provider) = &core.keys else {
+        return Err(HdfsError::io("No key provider configured, re-encryption operation is rejected").into());
+    };
     let zone = zone_root(core, call, &request.zone)?;
     if cancels {
         match core.namespace.write().reencrypting.get_mut(&zone.id) {
@@ -34,9 +38,6 @@ pub(super) fn reencrypt_encryption_zone(core: &Core, call: &Call<'_>, out: &mut 
         put(out, &ReencryptEncryptionZoneResponseProto {});
         return Ok(Done { txid: core.last_txid(), keep: true });
     }
-    let Some(provider) = &core.keys else {
-        return Err(HdfsError::io("No key provider configured, re-encryption operation is rejected").into());
-    };
     if !core.claim_reencryption(zone.id) {
         return Err(HdfsError::io(format!("Zone {} is already submitted for re-encryption.", zone.path)).into());
     }
