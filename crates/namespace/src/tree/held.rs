@@ -22,7 +22,7 @@ pub struct Held {
 }
 
 impl Held {
-    fn of(counts: &Counts, types: TypeSpaces) -> Self {
+    pub(super) fn of(counts: &Counts, types: TypeSpaces) -> Self {
         Held { names: (counts.files + counts.directories) as i64, space: counts.space as i64, types }
     }
 
@@ -63,7 +63,7 @@ impl Tree {
         }
     }
 
-    fn keeps_held(&self) -> bool {
+    pub(super) fn keeps_held(&self) -> bool {
         self.held.0.is_some()
     }
 

@@ -549,8 +549,8 @@ impl Tree {
         tables.inodes.get_mut(handle.0).parent = parent.0;
         let counts = self.counts(handle);
         self.charge(parent, Counts::default(), counts);
-        self.join_types(handle, parent);
         self.join_held(handle, parent);
+        self.join_types(handle, parent);
         Ok(())
     }
 
@@ -564,7 +564,8 @@ impl Tree {
         let (after, types_after, _) = self.charges(handle);
         self.recharge_held(handle, &held_before);
         if self.inode(handle).parent().is_none() {
-            self.recharge_deleted_counts(handle, &before, &after);
+            let change = Held::of(&after, types_after).minus(&Held::of(&before, types_before));
+            self.recharge_deleted(handle, &change);
         }
         if types_before != types_after
             && let Some(parent) = self.inode(handle).parent()

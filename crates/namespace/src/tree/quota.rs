@@ -83,6 +83,7 @@ impl<'a> InodeView<'a> {
     }
 
     /// The storage policy that counts for this inode: its own or that of the nearest directory above with one; 0: none.
+    /// Above what was deleted lies the directory that it was deleted from.
     pub fn storage_policy(self) -> u8 {
         if self.tables.num_policies == 0 {
             return UNSPECIFIED;
@@ -93,7 +94,8 @@ impl<'a> InodeView<'a> {
             if policy != UNSPECIFIED {
                 return policy;
             }
-            at = inode.parent().map(|parent| self.tables.inode(parent));
+            let above = inode.parent().or_else(|| self.tables.deleted_from(inode.handle));
+            at = above.map(|above| self.tables.inode(above));
         }
         UNSPECIFIED
     }
@@ -246,6 +248,10 @@ impl Tree {
         });
         for (parent, change) in changes {
             self.charge_types(parent, &change);
+        }
+        // What was deleted below inherits, too.
+        if self.keeps_held() {
+            self.sum_held();
         }
     }
 
