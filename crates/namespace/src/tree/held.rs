@@ -22,7 +22,7 @@ pub struct Held {
 }
 
 impl Held {
-    pub(super) fn of(counts: &Counts, types: TypeSpaces) -> Self {
+    fn of(counts: &Counts, types: TypeSpaces) -> Self {
         Held { names: (counts.files + counts.directories) as i64, space: counts.space as i64, types }
     }
 
@@ -225,6 +225,31 @@ impl Tree {
         {
             let change = self.held(file).minus(before);
             self.charge_held(directory, &change);
+        }
+    }
+
+    /// What a file charges to the directories above it.
+    pub(super) fn charges(&self, handle: InodeHandle) -> (Counts, TypeSpaces, Held) {
+        (self.counts(handle), self.type_spaces(handle), self.held(handle))
+    }
+
+    pub(super) fn recharge(&mut self, handle: InodeHandle, before: (Counts, TypeSpaces, Held)) {
+        let (before, types_before, held_before) = before;
+        let (after, types_after, _) = self.charges(handle);
+        self.recharge_held(handle, &held_before);
+        if self.inode(handle).parent().is_none() {
+            let change = Held::of(&after, types_after).minus(&Held::of(&before, types_before));
+            self.recharge_deleted(handle, &change);
+        }
+        if types_before != types_after
+            && let Some(parent) = self.inode(handle).parent()
+        {
+            self.charge_types(parent, &types_after.minus(&types_before));
+        }
+        if before != after
+            && let Some(parent) = self.inode(handle).parent()
+        {
+            self.charge(parent, before, after);
         }
     }
 

@@ -51,7 +51,7 @@ use inode::{InodeRecord, NO_PARENT};
 use intern::{InternUsers, Interned, Short, no_layout};
 use quota::QuotaIndex;
 use snapshot::SnapshotIndex;
-use surus_types::{FsPermission, InodeId, PermissionStatus, TypeSpaces};
+use surus_types::{FsPermission, InodeId, PermissionStatus};
 use tables::DirectoryRecord;
 
 /// What every new inode has.
@@ -552,31 +552,6 @@ impl Tree {
         self.join_held(handle, parent);
         self.join_types(handle, parent);
         Ok(())
-    }
-
-    /// What a file charges to the directories above it.
-    fn charges(&self, handle: InodeHandle) -> (Counts, TypeSpaces, Held) {
-        (self.counts(handle), self.type_spaces(handle), self.held(handle))
-    }
-
-    fn recharge(&mut self, handle: InodeHandle, before: (Counts, TypeSpaces, Held)) {
-        let (before, types_before, held_before) = before;
-        let (after, types_after, _) = self.charges(handle);
-        self.recharge_held(handle, &held_before);
-        if self.inode(handle).parent().is_none() {
-            let change = Held::of(&after, types_after).minus(&Held::of(&before, types_before));
-            self.recharge_deleted(handle, &change);
-        }
-        if types_before != types_after
-            && let Some(parent) = self.inode(handle).parent()
-        {
-            self.charge_types(parent, &types_after.minus(&types_before));
-        }
-        if before != after
-            && let Some(parent) = self.inode(handle).parent()
-        {
-            self.charge(parent, before, after);
-        }
     }
 
     /// Replaces `before` by `after` in the totals of `directory` and all above it. Sums of bytes wrap: block sizes come
