@@ -161,9 +161,9 @@ pub fn apply(
     let (Some(parent), true) = (inode.parent(), inode.is_file()) else {
         return Err(ApplyError::WrongKind { op: OP, path: target.into() });
     };
-    let (id, replication, atime) = (inode.id(), inode.replication(), inode.access_time());
-    let mut blocks = inode.blocks().to_vec();
-    let mut length = inode.length();
+    let (id, atime) = (inode.id(), inode.access_time());
+    let replication = namespace.tree.block_replication(to);
+    let (mut blocks, mut length) = (inode.blocks().to_vec(), inode.length());
     for handle in handles {
         let source = namespace.tree.inode(handle);
         length += source.length();
