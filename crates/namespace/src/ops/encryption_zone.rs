@@ -112,11 +112,7 @@ impl Namespace {
     /// # Errors
     /// The caller may not read `src`.
     pub fn get_enclosing_root(&self, env: &Env<'_>, src: &str) -> Result<String, HdfsError> {
-        let path = self.resolve(env, src, DirOp::Read)?;
-        self.check_path_access(env, &path, FsAction::READ)?;
-        let zone = self.shown(&path, path.last.unwrap_or(path.ancestor)).zone();
-        let entry = zone.and_then(|zone| self.zone_entry(zone));
-        Ok(entry.map_or_else(|| "/".into(), |zone| zone.path))
+        Ok(self.encryption_zone_of(env, src)?.map_or_else(|| "/".into(), |zone| zone.path))
     }
 
     /// Data keeps its key: nothing moves from one zone to another, into one or out of one, but whole zones do.
