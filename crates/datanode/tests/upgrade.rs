@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use surus_datanode::store::{BlockPool, BlockStore, PoolVersion, ReplicaState, StorageLocation, StoreConfig};
-use surus_disk::{CrashMode, Disk, MemDisk, OpenMode, SyncPoint};
+use surus_disk::{CrashMode, Disk, MemDisk, OpenMode};
 use surus_types::{Block, BlockId, GenerationStamp, StorageType};
 
 /// Layouts -56 and -57 agree on where the first lies, and on none of the others.
@@ -73,23 +73,8 @@ fn layout_56() -> MemDisk {
         let file = disk.open(Path::new(version), OpenMode::Create).unwrap();
         file.write_all_at(text.replace("=-57", "=-56").as_bytes(), 0).unwrap();
     }
-    sync_everything(&disk);
+    disk.sync_everything();
     disk
-}
-
-fn sync_everything(disk: &MemDisk) {
-    let mut left = vec![PathBuf::from("/")];
-    while let Some(dir) = left.pop() {
-        for entry in disk.list(&dir).unwrap() {
-            let path = dir.join(&entry.name);
-            if entry.is_dir {
-                left.push(path);
-            } else {
-                disk.open(&path, OpenMode::ReadWrite).unwrap().sync_all(SyncPoint("test")).unwrap();
-            }
-        }
-        disk.sync_dir(&dir, SyncPoint("test")).unwrap();
-    }
 }
 
 /// Every replica, at its length and with its bytes.
@@ -217,7 +202,7 @@ fn a_crash_during_upgrade_rollback_or_finalization() {
     for (what, prepare, act) in acts {
         let disk = layout_56();
         prepare(&disk);
-        sync_everything(&disk);
+        disk.sync_everything();
         for (at, (after, ended)) in crash_clones(&disk, act).into_iter().enumerate() {
             let what = format!("{what}, crash {at}");
             let (store, pool) = open(&after, 1, false).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -237,7 +222,7 @@ fn a_crash_during_upgrade_rollback_or_finalization() {
 fn a_crash_while_a_shared_replica_changes() {
     let disk = layout_56();
     let (store, pool) = open(&disk, 1, false).unwrap();
-    sync_everything(&disk);
+    disk.sync_everything();
     let kept = Path::new(POOL).join("previous/finalized/subdir0/subdir0").join(format!("blk_{}", IDS[0]));
     let crashes = crash_clones(&disk, |_| {
         let mut writer = pool.append(&block(IDS[0]), GenerationStamp(1002), LENGTH).unwrap();

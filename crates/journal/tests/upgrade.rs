@@ -5,7 +5,7 @@ use crate::golden;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use surus_disk::{CrashMode, Disk, MemDisk, OpenMode, SyncPoint};
+use surus_disk::{CrashMode, Disk, MemDisk, OpenMode};
 use surus_journal::{FileName, JournalError, LAYOUT_VERSION, Storage, rollback};
 use surus_types::TxId;
 
@@ -24,24 +24,8 @@ fn golden_disk() -> MemDisk {
         let to = Path::new("/second/current").join(&entry.name);
         disk.open(&to, OpenMode::Create).unwrap().write_all_at(&bytes, 0).unwrap();
     }
-    sync_everything(&disk);
+    disk.sync_everything();
     disk
-}
-
-/// Makes durable all there is.
-fn sync_everything(disk: &MemDisk) {
-    let mut left = vec![PathBuf::from("/")];
-    while let Some(dir) = left.pop() {
-        for entry in disk.list(&dir).unwrap() {
-            let path = dir.join(&entry.name);
-            if entry.is_dir {
-                left.push(path);
-            } else {
-                disk.open(&path, OpenMode::ReadWrite).unwrap().sync_all(SyncPoint("test")).unwrap();
-            }
-        }
-        disk.sync_dir(&dir, SyncPoint("test")).unwrap();
-    }
 }
 
 /// Power cuts at each place: one that drops everything unsynced, and so many that drop some of it.
@@ -147,7 +131,7 @@ fn a_crash_between_any_two_steps() {
     for (what, cuts, prepare, act) in acts {
         let disk = golden_disk();
         prepare(&disk);
-        sync_everything(&disk);
+        disk.sync_everything();
         let clones = crash_clones(&disk, cuts, act);
         let during = clones.during;
         assert!(during > 5, "{what}: {during}");
@@ -225,7 +209,7 @@ fn roll_back_with_crashes(dirs: &[PathBuf]) {
     drop(fs);
     assert_ne!(before, with_mkdir);
     leave_only_the_rollback_image(&disk, dirs, roll.ended);
-    sync_everything(&disk);
+    disk.sync_everything();
 
     let finalized = disk.kill_clone();
     let storage = open_two(&finalized).unwrap();

@@ -50,6 +50,11 @@ impl MemDisk {
         MemDisk(Arc::new(Shared { state: Mutex::new(state), ..Shared::default() }))
     }
 
+    /// Makes durable all there is, as if every file and directory had been synced; nobody observes that.
+    pub fn sync_everything(&self) {
+        self.0.state.lock().sync_everything();
+    }
+
     /// Calls `observer` at every place where a crash can fall. None: no more calls.
     pub fn observe(&self, observer: Option<Observer>) {
         *self.0.observer.write() = observer;

@@ -178,6 +178,17 @@ impl State {
         Ok(())
     }
 
+    pub fn sync_everything(&mut self) {
+        for change in std::mem::take(&mut self.pending) {
+            self.make_durable(change);
+        }
+        for node in &mut self.nodes {
+            if let Node::File(file) = node {
+                file.sync();
+            }
+        }
+    }
+
     pub fn write(&mut self, id: FileId, data: &[u8], offset: u64) -> io::Result<()> {
         if let Some(capacity) = self.capacity {
             let grows = (offset + data.len() as u64).saturating_sub(self.file(id).len());
