@@ -5,6 +5,7 @@ use crate::peer::{content, crc32c};
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use surus_datanode::store::{
     Batch, BlockPool, BlockStore, PoolVersion, ReplicaState, ReplicaWriter, StorageLocation, StoreConfig, meta,
@@ -248,4 +249,25 @@ fn a_failed_disk_goes_out_of_service() {
     assert_eq!(store.failed_volumes().len(), 1);
     let error = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).map(|_| ()).unwrap_err();
     assert_eq!(error.message, "No more available volumes");
+}
+
+/// Two threads that saw an error look at the volume at once, and a third tidies up between them.
+#[test]
+fn checks_of_one_volume_do_not_disturb_each_other() {
+    let disk = disk();
+    let (store, _pool) = open(&disk);
+    let store = Arc::new(store);
+    let volume = store.volumes()[0].clone();
+    let (inner, within) = (store.clone(), Arc::new(AtomicBool::new(false)));
+    disk.observe(Some(Box::new(move |disk| {
+        if !within.swap(true, Ordering::SeqCst) {
+            let volume = inner.volumes()[0].clone();
+            assert!(!inner.check_volume(&volume));
+            let _ = disk.remove_file(Path::new("/data/1/current/.surus-probe"));
+            within.store(false, Ordering::SeqCst);
+        }
+    })));
+    assert!(!store.check_volume(&volume), "a healthy volume was taken out of service");
+    disk.observe(None);
+    assert_eq!((store.volumes().len(), store.failed_volumes().len()), (1, 0));
 }

@@ -190,8 +190,10 @@ impl BlockStore {
         too_many_failed(&self.config, self.volumes().len(), self.failed.lock().len())
     }
 
-    /// Tries a volume after an error, and takes it out of service when it does not work. True: it was taken out now.
+    /// Tries a volume after an error, and takes it out of service when it does not work. True: it was taken out now. One
+    /// that is being tried already is left to whoever does that.
     pub fn check_volume(&self, volume: &Arc<Volume>) -> bool {
+        let Some(_checking) = volume.checking.try_lock() else { return false };
         match probe(volume) {
             Ok(()) => false,
             // Full is not broken.
@@ -244,7 +246,11 @@ fn probe(volume: &Volume) -> io::Result<()> {
     let file = volume.disk.open(&path, OpenMode::Create)?;
     file.write_all_at(b"probe", 0)?;
     drop(file);
-    volume.disk.remove_file(&path)
+    match volume.disk.remove_file(&path) {
+        // Somebody tidied up: the disk works.
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 pub(crate) fn now_ms() -> u64 {

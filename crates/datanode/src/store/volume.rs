@@ -36,6 +36,8 @@ pub struct Volume {
     /// Read from the kernel by `refresh_space`, never in a heartbeat: a hung disk would hang it.
     space: Mutex<Space>,
     failed: AtomicBool,
+    /// Held while the volume is tried: two that write and remove the probe at once would find it broken.
+    pub(super) checking: Mutex<()>,
     lock: Mutex<Option<Box<dyn LockGuard>>>,
 }
 
@@ -106,6 +108,7 @@ impl Volume {
             reserved: config.reserved_bytes,
             space: Mutex::new(space),
             failed: AtomicBool::new(false),
+            checking: Mutex::new(()),
             root,
             lock: Mutex::new(Some(lock)),
         })

@@ -17,7 +17,7 @@ use surus_proto::hadoop::hdfs::{
     BlockOpResponseProto, DatanodeIdProto, DatanodeInfoProto, ExtendedBlockProto, OpWriteBlockProto, Status,
     StorageTypeProto,
 };
-use surus_types::{Block, BlockId, GenerationStamp, HdfsError, StorageType};
+use surus_types::{Block, BlockId, ExceptionClass, GenerationStamp, HdfsError, StorageType};
 use surus_wire::datatransfer::Op;
 use surus_wire::datatransfer::op::put_op;
 
@@ -266,7 +266,10 @@ fn receive(
     let block = match finished {
         Ok(block) => block,
         Err(e) => {
-            node.check_volume_later(&volume, &io::Error::other(e.message.clone()));
+            // A replica that was deleted meanwhile says nothing of the disk.
+            if e.class != ExceptionClass::ReplicaNotFound {
+                node.check_volume_later(&volume, &io::Error::other(e.message.clone()));
+            }
             return Err(io::Error::other(e));
         }
     };
