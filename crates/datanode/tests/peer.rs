@@ -85,6 +85,10 @@ impl Peer {
 
     /// One packet with the right checksums, but for `damage`.
     pub fn packet(&mut self, seqno: i64, from: u64, to: u64, last: bool, sync: bool, damage: bool) {
+        self.send(&Self::encode(seqno, from, to, last, sync, damage)).unwrap();
+    }
+
+    pub fn encode(seqno: i64, from: u64, to: u64, last: bool, sync: bool, damage: bool) -> Vec<u8> {
         let data = content(from, to);
         let mut sums = Vec::new();
         crc32c().append(&data, &mut sums);
@@ -101,7 +105,7 @@ impl Peer {
         let mut bytes = header.encode(sums.len()).to_vec();
         bytes.extend_from_slice(&sums);
         bytes.extend_from_slice(&data);
-        self.send(&bytes).unwrap();
+        bytes
     }
 
     pub fn ack(&mut self) -> (i64, Vec<i32>) {

@@ -4,7 +4,10 @@ use crate::fake::{Cluster, POOL};
 use crate::peer::{Peer, content, extended, header, write_op};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
+use surus_datanode::{DataNode, DataNodeConfig};
+use surus_disk::{Fault, FaultKind, MemDisk};
 use surus_proto::hadoop::hdfs::op_write_block_proto::BlockConstructionStage as Stage;
 use surus_proto::hadoop::hdfs::*;
 use surus_wire::datatransfer::Op;
@@ -259,4 +262,22 @@ fn transfer_block_copies_an_open_replica() {
     let mut reader = Peer::connect(cluster.datanodes[1].xfer_address());
     assert_eq!(reader.read(extended(ID, 1001, 1000), 0, 1000).unwrap(), (0, content(0, 1000)));
     assert!(pool_dir(&cluster, 1).join("rbw").join(format!("blk_{ID}")).exists());
+}
+
+/// Packets that came in one read and could not be written are not acknowledged, though the disk works again at once.
+#[test]
+fn a_failed_write_acknowledges_nothing() {
+    let mut cluster = Cluster::without_datanodes();
+    let disk = MemDisk::new();
+    let config = DataNodeConfig::from_configuration(&cluster.configuration(Path::new("/data"))).unwrap();
+    cluster.datanodes.push(DataNode::start_on(Arc::new(disk.clone()), config).unwrap());
+    cluster.namenode.wait("a full report", |h| (!h.full_reports.is_empty()).then_some(()));
+    let mut peer = Peer::connect(cluster.datanodes[0].xfer_address());
+    assert_eq!(create(&mut peer, ID, vec![]).status, SUCCESS);
+    disk.inject(Fault::all(FaultKind::Write, std::io::ErrorKind::Other).below("/rbw/blk_").times(1));
+    let packets: Vec<u8> =
+        (0..3).flat_map(|i| Peer::encode(i, i as u64 * 512, i as u64 * 512 + 512, false, i == 2, false)).collect();
+    peer.send(&packets).unwrap();
+    assert_eq!(peer.ack(), (0, vec![Status::Error as i32]));
+    assert_eq!(peer.stream.read(&mut [0; 1]).unwrap_or(0), 0, "nothing behind it is acknowledged");
 }

@@ -47,6 +47,8 @@ pub struct Batch<'a> {
     data_bytes: u64,
     sums: Vec<u8>,
     start: u64,
+    /// Writing it failed: its packets are not in the files, and it must never look empty.
+    failed: bool,
 }
 
 impl ReplicaWriter {
@@ -138,13 +140,21 @@ impl ReplicaWriter {
     }
 
     /// Writes what was gathered and tells readers.
+    ///
+    /// # Errors
+    /// The disk's; also for a batch that could not be written before.
     pub fn write_batch(&mut self, batch: &mut Batch<'_>) -> io::Result<()> {
+        if batch.failed {
+            return Err(io::Error::other(format!("packets of blk_{} could not be written before", self.id)));
+        }
         if batch.data.is_empty() {
             return Ok(());
         }
+        batch.failed = true;
         let slices = std::mem::take(&mut batch.data);
         write_all_vectored_at(&*self.data, slices, batch.start)?;
         self.meta.write_all_at(&batch.sums, checksum_offset(self.checksum, batch.start))?;
+        batch.failed = false;
         let end = batch.start + batch.data_bytes;
         let last = self.partial_checksum(end, &batch.sums);
         self.account(batch.data_bytes, batch.sums.len() as u64);

@@ -289,18 +289,20 @@ impl Round<'_, '_> {
                 Err(e) => {
                     let status = if e.is_corrupt { Status::ErrorChecksum } else { Status::Error };
                     let written = self.writer.write_batch(&mut batch);
-                    if self.written(written).is_ok() {
-                        self.handled.append(&mut taken);
-                    }
-                    self.handled.push(pending(&packet, status));
+                    let refused = match self.written(written) {
+                        Ok(()) => {
+                            self.handled.append(&mut taken);
+                            pending(&packet, status)
+                        }
+                        Err(_) => first_refused(&taken).unwrap_or_else(|| pending(&packet, status)),
+                    };
+                    self.handled.push(refused);
                     return Err(e);
                 }
             }
         }
         if let Err(e) = self.writer.write_batch(&mut batch) {
-            if let Some(first) = taken.first().cloned() {
-                self.handled.push(Pending { status: Status::Error, last: false, ..first });
-            }
+            self.handled.extend(first_refused(&taken));
             return self.written(Err(e));
         }
         self.handled.append(&mut taken);
@@ -371,6 +373,11 @@ impl Round<'_, '_> {
         }
         result.map_err(ReceiveError::from)
     }
+}
+
+/// The first of packets that could not be written, as it is answered: none behind it counts.
+fn first_refused(taken: &[Pending]) -> Option<Pending> {
+    taken.first().map(|first| Pending { status: Status::Error, last: false, ..first.clone() })
 }
 
 fn pending(packet: &Packet<'_>, status: Status) -> Pending {
