@@ -96,6 +96,7 @@ pub fn verify(pool: &BlockPool, id: BlockId, length: u64, what: &str) {
     let meta_file = reader.meta.unwrap_or_else(|| panic!("{what}: no meta file"));
     assert_eq!(meta::verified_length(&*reader.data, &*meta_file).unwrap().0, length, "{what}");
     if reader.info.state == ReplicaState::Finalized {
+        assert_eq!(reader.data.len().unwrap(), length, "{what}: length of the block file");
         let sums = crc32c().checksums_len(length as usize) as u64;
         assert_eq!(meta_file.len().unwrap(), meta::HEADER_BYTES + sums, "{what}: length of the meta file");
     }
@@ -270,4 +271,26 @@ fn checks_of_one_volume_do_not_disturb_each_other() {
     assert!(!store.check_volume(&volume), "a healthy volume was taken out of service");
     disk.observe(None);
     assert_eq!((store.volumes().len(), store.failed_volumes().len()), (1, 0));
+}
+
+#[test]
+fn a_failed_write_leaves_nothing_behind_a_recovered_replica() {
+    for recovered_by_close in [false, true] {
+        let disk = disk();
+        let (_store, pool) = open(&disk);
+        let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+        send(&mut writer, 0, 1024).unwrap();
+        // All of the data and no checksums.
+        disk.inject(Fault::all(FaultKind::Write, std::io::ErrorKind::Other).below(".meta").times(1));
+        assert!(send(&mut writer, 1024, 5000).is_err());
+        drop(writer);
+        let (stamp, what) = (GenerationStamp(1005), if recovered_by_close { "closed" } else { "recovered" });
+        if recovered_by_close {
+            pool.recover_close(&block(1001), stamp, 1024, false).unwrap();
+        } else {
+            pool.init_recovery(&block(1001), stamp).unwrap().unwrap();
+            pool.update_under_recovery(&block(1001), stamp, ID, 1024).unwrap();
+        }
+        verify(&pool, ID, 1024, what);
+    }
 }

@@ -53,6 +53,11 @@ pub fn checksum_offset(checksum: Checksum, offset: u64) -> u64 {
     HEADER_BYTES + offset / u64::from(checksum.bytes_per_checksum()) * checksum.checksum_size() as u64
 }
 
+/// How long the meta file of a replica of `length` bytes is.
+pub fn meta_length(checksum: Checksum, length: u64) -> u64 {
+    HEADER_BYTES + length.div_ceil(u64::from(checksum.bytes_per_checksum())) * checksum.checksum_size() as u64
+}
+
 /// How many bytes of a block file its checksums vouch for, and the checksum of the last chunk where that is partial.
 ///
 /// A process killed between writing the last chunk's data and its checksum leaves a checksum of fewer bytes; those were

@@ -324,6 +324,7 @@ impl BlockPool {
         let id = writer.id();
         let length = writer.length();
         let sync = sync || writer.must_last();
+        writer.cut_remains().map_err(io_error)?;
         if sync {
             writer.sync().map_err(io_error)?;
         }

@@ -370,13 +370,7 @@ impl BlockPool {
             return Ok((block, volume));
         }
         let block = Block { id: old.id, ..block };
-        if on_disk > new_length {
-            self.unshare(&volume, old.id, &replica).map_err(io_error)?;
-            let (data, meta) = self.paths(old.id, &replica).map_err(io_error)?;
-            let data = volume.disk.open(&data, OpenMode::ReadWrite).map_err(io_error)?;
-            let meta = volume.disk.open(&meta, OpenMode::ReadWrite).map_err(io_error)?;
-            truncate(&volume, &*data, &*meta, on_disk, new_length).map_err(io_error)?;
-        }
+        self.cut(&volume, old.id, &replica, new_length).map_err(io_error)?;
         let done = Replica {
             generation_stamp: recovery_id,
             num_bytes: new_length,
@@ -386,6 +380,25 @@ impl BlockPool {
         self.move_files(old.id, &replica, &done, true).map_err(io_error)?;
         self.map.lock().insert(old.id, done);
         Ok((block, volume))
+    }
+
+    /// Cuts the files of a replica to `length`, whatever they hold behind it: more of the replica, or what a failed write
+    /// left.
+    fn cut(&self, volume: &Volume, id: BlockId, replica: &Replica, length: u64) -> io::Result<()> {
+        let (data, meta) = self.paths(id, replica)?;
+        let meta_is_longer = match meta::read_header(&*volume.disk.open(&meta, OpenMode::Read)?) {
+            Ok(checksum) => volume.disk.metadata(&meta)?.len > meta::meta_length(checksum, length),
+            // A header that makes no sense is told to readers; it need not hold the file open.
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => false,
+            Err(e) => return Err(e),
+        };
+        if volume.disk.metadata(&data)?.len <= length && !meta_is_longer {
+            return Ok(());
+        }
+        self.unshare(volume, id, replica)?;
+        let data = volume.disk.open(&data, OpenMode::ReadWrite)?;
+        let meta = volume.disk.open(&meta, OpenMode::ReadWrite)?;
+        truncate(volume, &*data, &*meta, replica.bytes_on_disk(), length).map(|_| ())
     }
 
     /// Copy on truncate: a new finalized block with the first bytes of an old one.
@@ -432,7 +445,7 @@ fn truncate(
     let last = fix_last_checksum(checksum, data, meta, length)?;
     meta.sync_data(SyncPoint("datanode.truncate-checksum"))?;
     data.set_len(length)?;
-    meta.set_len(meta::HEADER_BYTES + checksum.checksums_len(length as usize) as u64)?;
+    meta.set_len(meta::meta_length(checksum, length))?;
     data.sync_data(SyncPoint("datanode.truncate-data"))?;
     meta.sync_data(SyncPoint("datanode.truncate-meta"))?;
     volume.sub_used(old_length.saturating_sub(length) + meta_before.saturating_sub(meta.len()?));

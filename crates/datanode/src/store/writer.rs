@@ -245,6 +245,18 @@ impl ReplicaWriter {
         self.volume.add_used(data + sums);
     }
 
+    /// Cuts off what a write that failed half-way, here or before a recovery, left behind the replica's bytes.
+    pub(crate) fn cut_remains(&self) -> io::Result<()> {
+        if self.data.len()? > self.length {
+            self.data.set_len(self.length)?;
+        }
+        let meta_length = meta::meta_length(self.checksum, self.length);
+        if self.meta.len()? > meta_length {
+            self.meta.set_len(meta_length)?;
+        }
+        Ok(())
+    }
+
     /// Makes data and checksums durable, and once the names of both files.
     pub fn sync(&mut self) -> io::Result<()> {
         self.data.sync_data(SyncPoint("datanode.hsync-data"))?;
