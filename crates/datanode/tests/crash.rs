@@ -294,3 +294,25 @@ fn a_failed_write_leaves_nothing_behind_a_recovered_replica() {
         verify(&pool, ID, 1024, what);
     }
 }
+
+/// Whoever reads a replica while it is being opened for append gets the checksum of its partial chunk.
+#[test]
+fn append_shows_no_replica_without_its_last_checksum() {
+    let disk = disk();
+    let (_store, pool) = open(&disk);
+    let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+    send(&mut writer, 0, 1000).unwrap();
+    pool.finalize(&mut writer, false).unwrap();
+    drop(writer);
+    let (seen, shown) = (pool.clone(), Arc::new(AtomicBool::new(false)));
+    let shown_too = shown.clone();
+    disk.observe(Some(Box::new(move |_| {
+        if let Some(open) = seen.lookup(ID).and_then(|info| info.open) {
+            assert!(open.progress().last_checksum.is_some(), "no checksum of the partial chunk");
+            shown_too.store(true, Ordering::SeqCst);
+        }
+    })));
+    pool.append(&block(1001), GenerationStamp(1002), 1000).unwrap();
+    disk.observe(None);
+    assert!(shown.load(Ordering::SeqCst));
+}

@@ -84,14 +84,22 @@ impl BlockPool {
         if volume.available() < size_max.saturating_sub(replica.num_bytes) {
             return Err(HdfsError::io(format!("Insufficient space for appending to blk_{id}")));
         }
-        let open = OpenReplica::with_length(replica.num_bytes, None);
+        // Whoever reads it from now on must know the checksum that the first write overwrites.
+        let last = self.last_checksum(volume, id, replica).map_err(io_error)?;
+        let open = OpenReplica::with_length(replica.num_bytes, last);
         let turn = self.take_over(&open, id)?;
         self.unshare(volume, id, replica).map_err(io_error)?;
         let rbw = Replica { generation_stamp: new_stamp, kind: Kind::Rbw(open.clone()), ..replica.clone() };
         {
             let mut map = self.map.lock();
             match map.get_mut(&id) {
-                Some(present) if present.state() == ReplicaState::Finalized => *present = rbw.clone(),
+                Some(present)
+                    if present.state() == ReplicaState::Finalized
+                        && (present.generation_stamp, present.num_bytes)
+                            == (replica.generation_stamp, replica.num_bytes) =>
+                {
+                    *present = rbw.clone();
+                }
                 _ => return Err(not_found(format!("Cannot append to an unfinalized replica blk_{id}"))),
             }
         }
@@ -101,6 +109,13 @@ impl BlockPool {
             return Err(io_error(e));
         }
         self.open_writer(id, &rbw, open, turn, size_max)
+    }
+
+    /// Checksum of the partial chunk at the end of a finalized replica.
+    fn last_checksum(&self, volume: &Volume, id: BlockId, replica: &Replica) -> io::Result<Option<[u8; 4]>> {
+        let (_, meta) = self.paths(id, replica)?;
+        let meta = volume.disk.open(&meta, OpenMode::Read)?;
+        meta::partial_checksum(meta::read_header(&*meta)?, replica.num_bytes, &*meta)
     }
 
     /// Opens the files of an RBW replica whose turn is ours.
