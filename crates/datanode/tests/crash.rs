@@ -316,3 +316,18 @@ fn append_shows_no_replica_without_its_last_checksum() {
     disk.observe(None);
     assert!(shown.load(Ordering::SeqCst));
 }
+
+#[test]
+fn a_meta_file_that_cannot_be_opened_is_not_a_missing_one() {
+    let disk = disk();
+    let (_store, pool) = open(&disk);
+    let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+    send(&mut writer, 0, 1000).unwrap();
+    pool.finalize(&mut writer, false).unwrap();
+    disk.inject(Fault::all(FaultKind::Read, std::io::ErrorKind::Other).below(".meta"));
+    let error = pool.open(&block(1001)).map(|_| ()).unwrap_err();
+    assert!(error.message.contains("injected fault"), "{error}");
+    disk.clear_faults();
+    disk.remove_file(Path::new("/data/1/current/BP-1/current/finalized/subdir0/subdir0/blk_1073741825_1001.meta")).unwrap();
+    assert!(pool.open(&block(1001)).unwrap().meta.is_none());
+}

@@ -141,6 +141,8 @@ impl BlockPool {
                 Ok(data) => match volume.disk.open(&meta, OpenMode::Read) {
                     // A rename may be under way: only a replica that stays without its meta file lacks one.
                     Err(e) if e.kind() == io::ErrorKind::NotFound && attempt + 1 < OPEN_RETRIES => last = Some(e),
+                    // Too many open files, or the disk: no word of the replica.
+                    Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(io_error(e)),
                     meta => {
                         let info = self.info(block.id, &replica);
                         return Ok(ReplicaReader { info, data, meta: meta.ok(), volume: volume.clone() });
