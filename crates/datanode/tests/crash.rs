@@ -317,6 +317,45 @@ fn append_shows_no_replica_without_its_last_checksum() {
     assert!(shown.load(Ordering::SeqCst));
 }
 
+/// The map says where the files are even while, or though not, the directories are synced: a reader then finds both.
+#[test]
+fn readers_find_the_files_while_directories_are_synced() {
+    type Step = fn(&Arc<BlockPool>) -> bool;
+    let steps: [(&str, Step); 4] = [
+        ("close", |pool| {
+            let mut writer = pool.recover_rbw(&block(1001), GenerationStamp(1001), 0, 1000).unwrap();
+            pool.finalize(&mut writer, false).is_err()
+        }),
+        ("new stamp", |pool| pool.recover_close(&block(1001), GenerationStamp(1002), 1000, false).is_err()),
+        ("append", |pool| pool.append(&block(1001), GenerationStamp(1003), 1000).is_err()),
+        ("recovery", |pool| {
+            pool.init_recovery(&block(1001), GenerationStamp(1004)).unwrap().unwrap();
+            pool.update_under_recovery(&block(1001), GenerationStamp(1004), ID, 1000).is_err()
+        }),
+    ];
+    for (what, step) in steps {
+        let disk = disk();
+        let (_store, pool) = open(&disk);
+        let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+        send(&mut writer, 0, 1000).unwrap();
+        writer.open_replica().set_acked(1000);
+        if what != "close" {
+            pool.finalize(&mut writer, false).unwrap();
+        }
+        drop(writer);
+        // The syncs of the new stamp, of both files and of `rbw`; those of the subdirectory's parents.
+        let skip = match what {
+            "close" => 4 + 2,
+            "append" => 0,
+            _ => 2,
+        };
+        disk.inject(Fault::all(FaultKind::Sync, std::io::ErrorKind::Other).below("/current/").after(skip));
+        assert!(step(&pool), "{what}: the sync fails");
+        disk.clear_faults();
+        verify(&pool, ID, 1000, what);
+    }
+}
+
 #[test]
 fn a_meta_file_that_cannot_be_opened_is_not_a_missing_one() {
     let disk = disk();
@@ -328,6 +367,28 @@ fn a_meta_file_that_cannot_be_opened_is_not_a_missing_one() {
     let error = pool.open(&block(1001)).map(|_| ()).unwrap_err();
     assert!(error.message.contains("injected fault"), "{error}");
     disk.clear_faults();
-    disk.remove_file(Path::new("/data/1/current/BP-1/current/finalized/subdir0/subdir0/blk_1073741825_1001.meta")).unwrap();
+    disk.remove_file(Path::new("/data/1/current/BP-1/current/finalized/subdir0/subdir0/blk_1073741825_1001.meta"))
+        .unwrap();
     assert!(pool.open(&block(1001)).unwrap().meta.is_none());
+}
+
+/// A subdirectory that was made for a block nobody asked to be durable holds one that must be.
+#[test]
+fn directories_of_a_durable_block_are_durable() {
+    let disk = disk();
+    let (_store, pool) = open(&disk);
+    for (id, sync) in [(BlockId(1_073_741_826), false), (ID, true)] {
+        let mut writer = pool.create_rbw(&Block { id, ..block(1001) }, StorageType::Disk, "", crc32c()).unwrap();
+        send(&mut writer, 0, 1000).unwrap();
+        pool.finalize(&mut writer, sync).unwrap();
+    }
+    let (_store, after) = open(&disk.crash_clone(CrashMode::Nothing, 0));
+    let info = after.lookup(ID).expect("the durable block is gone with its directory");
+    assert_eq!((info.state, info.block.num_bytes), (ReplicaState::Finalized, 1000));
+    // A copy made by truncation lies in a directory of its own.
+    let far = BlockId(0x1f_1f_01);
+    pool.init_recovery(&block(1001), GenerationStamp(1005)).unwrap().unwrap();
+    pool.update_under_recovery(&block(1001), GenerationStamp(1005), far, 700).unwrap();
+    let (_store, after) = open(&disk.crash_clone(CrashMode::Nothing, 0));
+    assert_eq!(after.lookup(far).expect("the copy is gone").block.num_bytes, 700);
 }

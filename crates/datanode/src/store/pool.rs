@@ -340,32 +340,32 @@ impl BlockPool {
                 }
             }
         };
-        self.move_files(id, &replica, &Replica { kind: Kind::Finalized, ..replica.clone() }, sync).map_err(io_error)?;
-        let block = Block { id, generation_stamp: replica.generation_stamp, num_bytes: length };
-        let mut map = self.map.lock();
-        map.insert(id, Replica { num_bytes: length, kind: Kind::Finalized, ..replica });
-        drop(map);
+        let done = Replica { num_bytes: length, kind: Kind::Finalized, ..replica.clone() };
+        self.move_files(id, &replica, &done, sync).map_err(io_error)?;
+        self.map.lock().insert(id, done.clone());
         writer.completed();
-        Ok(block)
+        if sync {
+            self.sync_moved(id, &replica, &done).map_err(io_error)?;
+        }
+        Ok(Block { id, generation_stamp: replica.generation_stamp, num_bytes: length })
     }
 
     /// Renames a replica's files from where `from` has them to where `to` has them. The meta file goes first; `scan`
-    /// mends what a crash between the two leaves.
-    pub(crate) fn move_files(&self, id: BlockId, from: &Replica, to: &Replica, sync: bool) -> io::Result<()> {
+    /// mends what a crash between the two leaves. The caller changes the map at once, and only then calls `sync_moved`:
+    /// readers must not look in the old place for as long as a sync takes, nor after one that failed. `lasts`: the replica may
+    /// only go to a directory that is durable.
+    pub(crate) fn move_files(&self, id: BlockId, from: &Replica, to: &Replica, lasts: bool) -> io::Result<()> {
         let (volume, _) = self.volume(from.volume)?;
         let disk = &volume.disk;
         let ((data, meta), (new_data, new_meta)) = (self.paths(id, from)?, self.paths(id, to)?);
+        if let Some(subdir) = new_meta.parent().filter(|_| lasts && to.state() == ReplicaState::Finalized) {
+            volume.make_durable_subdir(subdir)?;
+        }
         if meta != new_meta {
             match disk.rename(&meta, &new_meta) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {
                     let Some(dir) = new_meta.parent() else { return Err(e) };
                     disk.create_dir_all(dir)?;
-                    if sync {
-                        // A new subdirectory's own name, and that of the one above it.
-                        for above in dir.ancestors().skip(1).take(2) {
-                            disk.sync_dir(above, SyncPoint("datanode.finalized-parents"))?;
-                        }
-                    }
                     disk.rename(&meta, &new_meta)?;
                 }
                 done => done?,
@@ -377,17 +377,21 @@ impl BlockPool {
             let _ = disk.rename(&new_meta, &meta);
             return Err(e);
         }
-        if sync {
-            // Files are made in `rbw` or `tmp`, perhaps without their names being durable: a rename can only become so after
-            // them.
-            let (old, new) = (data.parent(), new_data.parent());
-            let mut dirs = if to.state() == ReplicaState::Finalized { [old, new] } else { [new, old] };
-            if old == new {
-                dirs[1] = None;
-            }
-            for dir in dirs.into_iter().flatten() {
-                disk.sync_dir(dir, SyncPoint("datanode.moved-directories"))?;
-            }
+        Ok(())
+    }
+
+    /// Makes the names that `move_files` changed durable.
+    pub(crate) fn sync_moved(&self, id: BlockId, from: &Replica, to: &Replica) -> io::Result<()> {
+        let (volume, _) = self.volume(from.volume)?;
+        let ((data, _), (new_data, _)) = (self.paths(id, from)?, self.paths(id, to)?);
+        let (old, new) = (data.parent(), new_data.parent());
+        // Files are made in `rbw` or `tmp`, perhaps without their names being durable: a rename can only become so after them.
+        let mut dirs = if to.state() == ReplicaState::Finalized { [old, new] } else { [new, old] };
+        if old == new {
+            dirs[1] = None;
+        }
+        for dir in dirs.into_iter().flatten() {
+            volume.disk.sync_dir(dir, SyncPoint("datanode.moved-directories"))?;
         }
         Ok(())
     }
@@ -483,7 +487,7 @@ impl BlockPool {
         self.map.lock().len()
     }
 
-    /// Raises a replica's generation stamp: renames its meta file, then changes the map.
+    /// Raises a replica's generation stamp: renames its meta file, changes the map, and makes the name durable.
     pub(crate) fn bump_generation_stamp(&self, id: BlockId, new: GenerationStamp) -> Result<(), HdfsError> {
         let replica = self.map.lock().get(&id).cloned().ok_or_else(|| not_found("Replica not found for blk_", id))?;
         let bumped = Replica { generation_stamp: new, ..replica.clone() };
@@ -491,7 +495,7 @@ impl BlockPool {
         if let Some(present) = self.map.lock().get_mut(&id) {
             present.generation_stamp = new;
         }
-        Ok(())
+        self.sync_moved(id, &replica, &bumped).map_err(io_error)
     }
 }
 

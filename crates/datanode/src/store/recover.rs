@@ -103,11 +103,12 @@ impl BlockPool {
                 _ => return Err(not_found(format!("Cannot append to an unfinalized replica blk_{id}"))),
             }
         }
-        // The NameNode will ask for the new stamp: the old name must not come back.
         if let Err(e) = self.move_files(id, replica, &rbw, true) {
             self.map.lock().insert(id, replica.clone());
             return Err(io_error(e));
         }
+        // The NameNode will ask for the new stamp: the old name must not come back.
+        self.sync_moved(id, replica, &rbw).map_err(io_error)?;
         self.open_writer(id, &rbw, open, turn, size_max)
     }
 
@@ -393,7 +394,8 @@ impl BlockPool {
             kind: Kind::Finalized,
         };
         self.move_files(old.id, &replica, &done, true).map_err(io_error)?;
-        self.map.lock().insert(old.id, done);
+        self.map.lock().insert(old.id, done.clone());
+        self.sync_moved(old.id, &replica, &done).map_err(io_error)?;
         Ok((block, volume))
     }
 
@@ -422,7 +424,7 @@ impl BlockPool {
         let (data, meta) = (volume.disk.open(&data, OpenMode::Read)?, volume.disk.open(&meta, OpenMode::Read)?);
         let (_, dirs) = self.volume(replica.volume)?;
         let dir = dirs.finalized_dir(new.id);
-        volume.disk.create_dir_all(&dir)?;
+        volume.make_durable_subdir(&dir)?;
         let new_data = volume.disk.open(&dir.join(block_name(new.id)), OpenMode::Create)?;
         let new_meta = volume.disk.open(&dir.join(meta_name(new)), OpenMode::Create)?;
         copy(&*data, &*new_data, new.num_bytes)?;

@@ -4,6 +4,7 @@ use super::StoreConfig;
 use super::upgrade;
 use super::version::{LAYOUT_VERSION, PoolVersion, StorageVersion};
 use parking_lot::Mutex;
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub struct Volume {
     failed: AtomicBool,
     /// Held while the volume is tried: two that write and remove the probe at once would find it broken.
     pub(super) checking: Mutex<()>,
+    /// Subdirectories of `finalized` whose names this process made durable: 1,024 at most in each pool.
+    durable_subdirs: Mutex<HashSet<PathBuf>>,
     lock: Mutex<Option<Box<dyn LockGuard>>>,
 }
 
@@ -109,6 +112,7 @@ impl Volume {
             space: Mutex::new(space),
             failed: AtomicBool::new(false),
             checking: Mutex::new(()),
+            durable_subdirs: Mutex::default(),
             root,
             lock: Mutex::new(Some(lock)),
         })
@@ -195,6 +199,20 @@ impl Volume {
             current,
             root,
         }
+    }
+
+    /// A subdirectory of `finalized` whose name and whose parent's name are durable. It may be there already, made for blocks
+    /// that need not last or by a process that was killed: hence a sync for each, once.
+    pub(crate) fn make_durable_subdir(&self, subdir: &Path) -> io::Result<()> {
+        if self.durable_subdirs.lock().contains(subdir) {
+            return Ok(());
+        }
+        self.disk.create_dir_all(subdir)?;
+        for above in subdir.ancestors().skip(1).take(2) {
+            self.disk.sync_dir(above, SyncPoint("datanode.finalized-parents"))?;
+        }
+        self.durable_subdirs.lock().insert(subdir.to_owned());
+        Ok(())
     }
 
     /// Lets another process have the directory.
