@@ -2,6 +2,7 @@
 
 use crate::error::ConfError;
 use crate::keys::{self, Key, KeyRow};
+use crate::site_xml::FindInclude;
 use crate::value::{Addr, Value};
 use crate::{expand, site_xml};
 use std::collections::{BTreeMap, HashMap};
@@ -48,13 +49,21 @@ impl Configuration {
         Ok(conf)
     }
 
-    /// Lays one more site file over what is there.
+    /// Lays one more site file over what is there; it may include no other.
     ///
     /// # Errors
     /// A text that does not parse.
     pub fn add_text(&mut self, file: &str, text: &str) -> Result<(), ConfError> {
+        self.add_text_with(file, text, &|_, _| Err("a text without a place includes no files".to_string()))
+    }
+
+    /// Lays one more site file over what is there, with the files it includes. `find` opens them.
+    ///
+    /// # Errors
+    /// A text that does not parse, or cannot be found.
+    pub fn add_text_with(&mut self, file: &str, text: &str, find: &FindInclude<'_>) -> Result<(), ConfError> {
         let source: Arc<str> = Arc::from(file);
-        for property in site_xml::parse(file, text)? {
+        for property in site_xml::parse(file, text, find)? {
             let name = keys::current_name(&property.name);
             let is_final = self.entries.get(name).is_some_and(|e| e.is_final && e.source != source);
             if is_final {

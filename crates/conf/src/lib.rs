@@ -12,6 +12,7 @@ mod value;
 pub use configuration::{Configuration, SITE_FILES};
 pub use error::ConfError;
 pub use keys::{Key, KeyRow};
+pub use site_xml::FindInclude;
 pub use value::{
     Addr, Address, Bool, Dirs, Duration, Float, Int, List, Long, Milliseconds, Minutes, Mode, Number, OneOf, Optional,
     Seconds, Size, StorageDir, StorageDirs, Text, Umask, Value,

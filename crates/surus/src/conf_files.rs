@@ -80,13 +80,41 @@ pub fn load_daemon(config: Option<&str>, arguments: &[String]) -> Result<Configu
 }
 
 fn add_file(conf: &mut Configuration, path: &Path, may_be_absent: bool) -> Result<()> {
-    let bytes = match RealDisk.read(path, SITE_FILE_BYTES_MAX) {
-        Ok(bytes) => bytes,
-        Err(e) if e.kind() == ErrorKind::NotFound && may_be_absent => return Ok(()),
-        Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
+    let text = match read(path) {
+        Ok(Some(text)) => text,
+        Ok(None) if may_be_absent => return Ok(()),
+        Ok(None) => bail!("cannot read {}: there is no such file", path.display()),
+        Err(problem) => bail!("cannot read {}: {problem}", path.display()),
     };
-    let text = String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8", path.display()))?;
-    Ok(conf.add_text(&path.display().to_string(), &text)?)
+    Ok(conf.add_text_with(&path.display().to_string(), &text, &|from, href| find_included(path, from, href))?)
+}
+
+/// The text of a file; `None` where there is none.
+fn read(path: &Path) -> Result<Option<String>, String> {
+    match RealDisk.read(path, SITE_FILE_BYTES_MAX) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8".to_string()),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+/// A file that `from` includes, which `site` includes, directly or not. A relative name is looked for beside `site`, where
+/// Hadoop has its class path, then beside `from`. Source: `Configuration.java` (`handleInclude`), Hadoop 3.5.0.
+fn find_included(site: &Path, from: &str, href: &str) -> Result<Option<(String, String)>, String> {
+    let name = match href.split_once(':') {
+        Some(("file", rest)) => rest.strip_prefix("//").unwrap_or(rest),
+        Some((scheme, _)) if scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+            return Err(format!("only files can be included, nothing by {scheme}"));
+        }
+        _ => href,
+    };
+    for base in [site, Path::new(from)] {
+        let path = base.parent().unwrap_or(Path::new("")).join(name);
+        if let Some(text) = read(&path).map_err(|problem| format!("{}: {problem}", path.display()))? {
+            return Ok(Some((path.display().to_string(), text)));
+        }
+    }
+    Ok(None)
 }
 
 /// Takes Hadoop's generic options off the front of `arguments` and lays them over `conf`: `-D k=v`, `-Dk=v`, `-conf FILE`,
@@ -128,6 +156,29 @@ mod tests {
 
     fn strings(words: &[&str]) -> Vec<String> {
         words.iter().map(|w| w.to_string()).collect()
+    }
+
+    #[test]
+    fn included_files_are_looked_for_beside_the_one_that_includes_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let write = |name: &str, body: &str| {
+            std::fs::write(at(name), format!("<configuration>{body}</configuration>")).unwrap();
+        };
+        std::fs::create_dir(at("sub")).unwrap();
+        let absolute = at("top.xml").display().to_string();
+        write("core-site.xml", &format!("<include href='sub/a.xml'/><include href='file://{absolute}'/>"));
+        write("sub/a.xml", "<property name='a' value='1'/><include href='b.xml'/><include href='top.xml'/>");
+        write("sub/b.xml", "<property name='b' value='2'/>");
+        write("top.xml", "<property name='fs.defaultFS' value='hdfs://included'/>");
+        let mut conf = Configuration::new();
+        add_file(&mut conf, &at("core-site.xml"), false).unwrap();
+        assert_eq!(conf.get(keys::FS_DEFAULT_FS).unwrap(), "hdfs://included");
+        assert_eq!(conf.text("b").unwrap().as_deref(), Some("2"));
+        write("core-site.xml", "<include href='http://h/x.xml'/>");
+        let text = add_file(&mut conf, &at("core-site.xml"), false).unwrap_err().to_string();
+        assert!(text.ends_with("xi:include of http://h/x.xml: only files can be included, nothing by http"), "{text}");
+        assert!(add_file(&mut conf, &at("none.xml"), false).unwrap_err().to_string().contains("there is no such file"));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Every key that Surus reads: type, default, limits, old names and a sentence, one row each. The manual page is made from it.
 
+mod families;
 mod table;
 
 use crate::configuration::Configuration;
 use crate::error::ConfError;
 use crate::value::Value;
+pub use families::{FAMILIES, FamilyRow};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
@@ -97,14 +99,13 @@ pub fn hadoop_default(name: &str) -> Option<&'static str> {
     row.nth(2).filter(|default| *default != "(empty)")
 }
 
-/// Whether Surus or Hadoop's documentation knows the key; a family of keys (`hadoop.proxyuser.USER.hosts`) counts by its beginning.
+/// Whether Surus or Hadoop's documentation knows the key; a key of a family (`hadoop.proxyuser.USER.hosts`) counts too.
 pub fn is_known(name: &str) -> bool {
-    const FAMILIES: [&str; 5] =
-        ["hadoop.proxyuser.", "ipc.", "dfs.namenode.rpc-address.", "dfs.namenode.http-address.", "dfs.ha.namenodes."];
     let listed = |line: &str| line.split('\t').next() == Some(name);
     find(current_name(name)).is_some()
         || INDEX.old.contains_key(name)
-        || FAMILIES.iter().any(|family| name.starts_with(family))
+        || name.starts_with("ipc.")
+        || FAMILIES.iter().any(|family| family.has(name))
         || include_str!("hadoop-defaults.tsv").lines().any(listed)
 }
 
@@ -148,29 +149,46 @@ const fn range(limits: &[i64]) -> (i64, i64) {
     }
 }
 
+/// The sections of the manual, in their order.
+fn sections() -> Vec<&'static str> {
+    let mut sections: Vec<&str> = ALL.iter().map(|row| row.section).collect();
+    sections.dedup();
+    sections
+}
+
 /// The manual of all keys as text: a heading a section, then name, type, default, old names and sentence.
 pub fn manual() -> String {
     let mut out = String::new();
-    let mut section = "";
-    for row in ALL {
-        if row.section != section {
-            section = row.section;
-            out.push_str(&format!("{}{section}\n\n", if out.is_empty() { "" } else { "\n" }));
+    for section in sections() {
+        out.push_str(&format!("{}{section}\n\n", if out.is_empty() { "" } else { "\n" }));
+        for row in ALL.iter().filter(|row| row.section == section) {
+            out.push_str(&format!("  {} ({}; {})\n     {}", row.name, row.kind, shown(row.default), row.doc.trim()));
+            match row.range {
+                (i64::MIN, i64::MAX) => {}
+                (min, max) if max >= i64::from(i32::MAX) => out.push_str(&format!(" At least {min}.")),
+                (min, max) => out.push_str(&format!(" From {min} to {max}.")),
+            }
+            out.push_str(&words_and_old_names(row));
+            out.push('\n');
         }
-        let default = if row.default.is_empty() { "not set" } else { row.default };
-        out.push_str(&format!("  {} ({}; {default})\n     {}", row.name, row.kind, row.doc.trim()));
-        match row.range {
-            (i64::MIN, i64::MAX) => {}
-            (min, max) if max >= i64::from(i32::MAX) => out.push_str(&format!(" At least {min}.")),
-            (min, max) => out.push_str(&format!(" From {min} to {max}.")),
+        for row in families::of_section(section) {
+            out.push_str(&format!("  {} ({}; {})\n     {}\n", row.pattern, row.kind, shown(row.default), row.doc));
         }
-        if !row.choices.is_empty() {
-            out.push_str(&format!(" One of {}.", row.choices.join(", ")));
-        }
-        if !row.old_names.is_empty() {
-            out.push_str(&format!(" Old name: {}.", row.old_names.join(", ")));
-        }
-        out.push('\n');
+    }
+    out
+}
+
+fn shown(default: &'static str) -> &'static str {
+    if default.is_empty() { "not set" } else { default }
+}
+
+fn words_and_old_names(row: &KeyRow) -> String {
+    let mut out = String::new();
+    if !row.choices.is_empty() {
+        out.push_str(&format!(" One of {}.", row.choices.join(", ")));
+    }
+    if !row.old_names.is_empty() {
+        out.push_str(&format!(" Old name: {}.", row.old_names.join(", ")));
     }
     out
 }
@@ -180,23 +198,20 @@ pub fn manual_markdown() -> String {
     let mut out = String::from(
         "# Configuration keys\n\nEvery key that Surus reads, made from the table in crates/conf (`surus keys` prints the same). Types, defaults and \
          names are Hadoop 3.5.0's;\nother keys of a site file are ignored. Times take a suffix (ns, us, ms, s, m, h, d), sizes too (k, m, g, t, p, e); `${...}` is \
-         expanded.\n",
+         expanded. What is\nin capitals in a key's name stands for a name. A site file may include others with `<xi:include href=\"...\">`, relative to itself.\n",
     );
-    let mut section = "";
-    for row in ALL {
-        if row.section != section {
-            section = row.section;
-            out.push_str(&format!("\n## {section}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"));
+    for section in sections() {
+        out.push_str(&format!("\n## {section}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"));
+        let mut line = |name: &str, kind: &str, default: &str, meaning: &str| {
+            let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
+            out.push_str(&format!("| {name} | {kind} | {default} | {} |\n", meaning.replace('|', "\\|")));
+        };
+        for row in ALL.iter().filter(|row| row.section == section) {
+            line(row.name, row.kind, row.default, &format!("{}{}", row.doc.trim(), words_and_old_names(row)));
         }
-        let default = if row.default.is_empty() { String::new() } else { format!("`{}`", row.default) };
-        let mut meaning = row.doc.trim().to_string();
-        if !row.choices.is_empty() {
-            meaning.push_str(&format!(" One of {}.", row.choices.join(", ")));
+        for row in families::of_section(section) {
+            line(row.pattern, row.kind, row.default, row.doc);
         }
-        if !row.old_names.is_empty() {
-            meaning.push_str(&format!(" Old name: {}.", row.old_names.join(", ")));
-        }
-        out.push_str(&format!("| {} | {} | {default} | {} |\n", row.name, row.kind, meaning.replace('|', "\\|")));
     }
     out
 }

@@ -257,10 +257,12 @@ keys! {
         DFS_NAMENODE_REDUNDANCY_CONSIDER_LOAD: Bool = "dfs.namenode.redundancy.considerLoad", "true", old ["dfs.replication.considerLoad", "dfs.namenode.replication.considerLoad"];
         /// Load above factor x average is too much.
         DFS_NAMENODE_REDUNDANCY_CONSIDER_LOAD_FACTOR: Float = "dfs.namenode.redundancy.considerLoad.factor", "2.0";
-        /// Include.
+        /// Include; with CombinedHostFileManager: the JSON file of all DataNodes.
         DFS_HOSTS: Optional<Text> = "dfs.hosts", "";
         /// Exclude.
         DFS_HOSTS_EXCLUDE: Optional<Text> = "dfs.hosts.exclude", "";
+        /// Reads dfs.hosts and dfs.hosts.exclude: HostFileManager (text files), or CombinedHostFileManager (dfs.hosts as JSON).
+        DFS_NAMENODE_HOSTS_PROVIDER_CLASSNAME: Text = "dfs.namenode.hosts.provider.classname", "org.apache.hadoop.hdfs.server.blockmanagement.HostFileManager";
         /// Share of blocks with min replicas needed.
         DFS_NAMENODE_SAFEMODE_THRESHOLD_PCT: Float = "dfs.namenode.safemode.threshold-pct", "0.999f", old ["dfs.safemode.threshold.pct"];
         /// Live DNs needed.
@@ -361,6 +363,8 @@ keys! {
         DFS_CLIENT_FAILOVER_SLEEP_BASE_MILLIS: Milliseconds = "dfs.client.failover.sleep.base.millis", "500";
         /// Largest back-off.
         DFS_CLIENT_FAILOVER_SLEEP_MAX_MILLIS: Milliseconds = "dfs.client.failover.sleep.max.millis", "15000";
+        /// Edits that all NameNodes of a nameservice share: `qjournal://host:port;host:port/id`.
+        DFS_NAMENODE_SHARED_EDITS_DIR: Optional<Text> = "dfs.namenode.shared.edits.dir", "";
         /// Connect retries inside one NN.
         DFS_CLIENT_FAILOVER_CONNECTION_RETRIES: Int = "dfs.client.failover.connection.retries", "0", range 0..=i32::MAX;
         /// Random first NN.

@@ -2,7 +2,7 @@
 
 use surus_conf::{Addr, ConfError, Configuration, keys};
 
-const USAGE: &str = "hdfs getconf is utility for getting configuration information from the config file.
+pub const USAGE: &str = "hdfs getconf is utility for getting configuration information from the config file.
 
 hadoop getconf 
 \t[-namenodes]\t\t\tgets list of namenodes in the cluster.
@@ -84,7 +84,7 @@ fn namenodes(conf: &Configuration) -> Result<Vec<Addr>, String> {
 
 /// The hosts in `qjournal://h1:8485;h2:8485/ID`.
 fn journal_nodes(conf: &Configuration) -> Result<Vec<Addr>, String> {
-    let uri = conf.text("dfs.namenode.shared.edits.dir").map_err(|e| e.to_string())?.unwrap_or_default();
+    let uri = conf.get(keys::DFS_NAMENODE_SHARED_EDITS_DIR).map_err(|e| e.to_string())?.unwrap_or_default();
     let authority = uri.trim().strip_prefix("qjournal://").unwrap_or("").split('/').next().unwrap_or("");
     Ok(authority.split(';').filter_map(|a| Addr::parse(a, Some(8485))).collect())
 }
