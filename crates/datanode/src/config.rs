@@ -4,6 +4,7 @@ use crate::store::{StorageLocation, StoreConfig};
 use std::time::Duration;
 use surus_conf::keys::{self, NAMENODE_RPC_PORT};
 use surus_conf::{Addr, ConfError, Configuration};
+use surus_net::groups::GroupTimes;
 use surus_net::rpc::RpcLimits;
 
 /// How long a writer that recovery throws out may take to end.
@@ -48,6 +49,13 @@ pub struct DataNodeConfig {
     /// Incremental reports wait so long for company.
     pub incremental_report_interval: Duration,
     pub balance_bandwidth: u64,
+    /// `dfs.permissions.enabled`: only superusers may use the administrator's methods of the IPC port.
+    pub permissions_enabled: bool,
+    /// `dfs.permissions.superusergroup`.
+    pub supergroup: String,
+    pub groups: GroupTimes,
+    /// `hadoop.user.group.static.mapping.overrides`.
+    pub group_overrides: String,
     /// The configuration itself, for the client that serves WebHDFS.
     pub configuration: Configuration,
 }
@@ -89,6 +97,13 @@ impl DataNodeConfig {
             transfer_to_allowed: conf.get(keys::DFS_DATANODE_TRANSFER_TO_ALLOWED)?,
             incremental_report_interval: conf.get(keys::DFS_BLOCKREPORT_INCREMENTAL_INTERVAL_MSEC)?,
             balance_bandwidth: conf.get(keys::DFS_DATANODE_BALANCE_BANDWIDTH_PER_SEC)?,
+            permissions_enabled: conf.get(keys::DFS_PERMISSIONS_ENABLED)?,
+            supergroup: conf.get(keys::DFS_PERMISSIONS_SUPERUSERGROUP)?,
+            groups: GroupTimes {
+                cache_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_CACHE_SECS)?),
+                negative_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS)?),
+            },
+            group_overrides: conf.get(keys::HADOOP_USER_GROUP_STATIC_MAPPING_OVERRIDES)?,
             configuration: conf.clone(),
         })
     }
@@ -138,6 +153,10 @@ fn address(conf: &Configuration, key: &str) -> Result<Option<Addr>, ConfError> {
             allowed: "host:port".to_owned(),
         }),
     }
+}
+
+fn ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn host_name() -> String {

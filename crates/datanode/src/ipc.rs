@@ -5,6 +5,7 @@ use crate::node::Node;
 use crate::recovery;
 use std::sync::Arc;
 use std::time::Duration;
+use surus_net::groups::Groups;
 use surus_net::rpc::{HeldReply, Reply, RpcCall, RpcService};
 use surus_proto::hadoop::hdfs::*;
 use surus_types::{ExceptionClass, HdfsError};
@@ -17,7 +18,10 @@ const INTER_DATANODE: &str = "org.apache.hadoop.hdfs.server.protocol.InterDatano
 const SHUTDOWN_DELAY: Duration = Duration::from_millis(200);
 
 pub(crate) fn service(node: &Arc<Node>, runtime: &Handle) -> Arc<dyn RpcService> {
-    Arc::new(Ipc { node: node.clone(), runtime: runtime.clone(), owner: surus_client::login_name() })
+    let spawner = runtime.clone();
+    let spawn = Box::new(move |job: Box<dyn FnOnce() + Send>| drop(spawner.spawn_blocking(job)));
+    let groups = Groups::new(node.config.groups, &node.config.group_overrides, spawn);
+    Arc::new(Ipc { node: node.clone(), runtime: runtime.clone(), owner: surus_client::login_name(), groups })
 }
 
 struct Ipc {
@@ -25,6 +29,7 @@ struct Ipc {
     runtime: Handle,
     /// The user of this process, who may do everything.
     owner: String,
+    groups: Arc<Groups>,
 }
 
 impl RpcService for Ipc {
@@ -175,8 +180,15 @@ impl Ipc {
         }
     }
 
+    /// Source: `DataNode.java` (`checkSuperuserPrivilege`), Hadoop 3.5.0.
     fn superuser(&self, call: &RpcCall<'_>) -> Result<(), HdfsError> {
-        if *call.connection.user == *self.owner {
+        let (config, user) = (&self.node.config, &call.connection.user);
+        if !config.permissions_enabled || **user == *self.owner {
+            return Ok(());
+        }
+        // Only an administrator's rare call gets here, so that it may wait.
+        let now_ms = u64::try_from(self.node.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if self.groups.get_blocking(user, now_ms).iter().any(|group| **group == *config.supergroup) {
             return Ok(());
         }
         Err(HdfsError::access_control(format!(

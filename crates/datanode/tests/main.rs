@@ -3,6 +3,7 @@
 mod commands;
 mod crash;
 mod fake;
+mod ipc;
 mod peer;
 mod random;
 mod samples;

@@ -1,9 +1,9 @@
 //! Who a connection's calls are made by: user, groups, superuser or not. Kept for each connection and thread for a
 //! second, so that an ordinary call pays no lock for it.
 
-use crate::groups::{GroupList, Groups, Waiter};
 use std::cell::RefCell;
 use std::sync::Arc;
+use surus_net::groups::{GroupList, Groups, Waiter};
 use surus_net::rpc::ConnectionInfo;
 use surus_types::Caller;
 

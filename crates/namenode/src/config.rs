@@ -1,6 +1,5 @@
 //! The NameNode's own settings, read once from the configuration.
 
-use crate::groups::GroupTimes;
 use crate::hosts::HostFiles;
 use crate::trash::TrashTimes;
 use std::time::Duration;
@@ -8,6 +7,7 @@ use surus_conf::{Addr, ConfError, Configuration, keys};
 use surus_namespace::blocks::BlockConfig;
 use surus_namespace::room::TableLimits;
 use surus_namespace::{NamespaceConfig, SnapshotConfig};
+use surus_net::groups::GroupTimes;
 
 /// What the shell round `namespace` needs to know. Times in milliseconds, sizes in bytes.
 #[derive(Clone, Debug)]
@@ -188,7 +188,7 @@ impl NameNodeConfig {
             rpc_address,
             server_defaults: ServerDefaults::new(conf)?,
             ha_enabled: false,
-            host_files: HostFiles { include: conf.get(keys::DFS_HOSTS)?, exclude: conf.get(keys::DFS_HOSTS_EXCLUDE)? },
+            host_files: HostFiles::from_conf(conf)?,
             groups: GroupTimes {
                 cache_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_CACHE_SECS)?),
                 negative_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS)?),

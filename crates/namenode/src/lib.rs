@@ -11,7 +11,6 @@ mod config;
 mod config_source;
 mod core;
 mod error;
-mod groups;
 mod held;
 mod hosts;
 mod http;

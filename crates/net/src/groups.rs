@@ -1,5 +1,5 @@
 //! Groups of a user, from the system as Hadoop's shell mapping asks it, cached; one look-up per user in flight, and
-//! never on a thread that serves requests.
+//! never on a thread that serves requests. Servers ask it who a caller is.
 //! Source: `Groups.java`, `ShellBasedUnixGroupsMapping.java`, Hadoop 3.5.0.
 
 use parking_lot::Mutex;
@@ -45,7 +45,7 @@ struct Entry {
     waiters: Vec<Waiter>,
 }
 
-/// The user-to-groups mapping of this NameNode.
+/// The user-to-groups mapping of a server.
 pub struct Groups {
     times: GroupTimes,
     /// `hadoop.user.group.static.mapping.overrides`: these users are never looked up.
