@@ -60,7 +60,7 @@ impl Codec {
     ///
     /// # Errors
     /// The library's, where it cannot be set up.
-    pub(crate) fn reader<'a>(self, source: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    pub fn reader<'a>(self, source: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
             Codec::None => Box::new(source),
             Codec::Zlib => Box::new(Streams { source: Some(Ahead::new(source)), inner: None }),

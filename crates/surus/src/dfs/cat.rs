@@ -3,9 +3,9 @@
 use super::copy::print_all;
 use super::error::{Result, ShellError};
 use super::format::CommandFormat;
-use super::fs::{PathData, Source};
+use super::fs::PathData;
 use super::shell::{Command, Shell, process};
-use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use super::text;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const FOLLOW_DELAY: Duration = Duration::from_secs(5);
 
 struct Cat {
     verify: bool,
-    /// `-text`: decompress what is compressed.
+    /// `-text`: decompress what is compressed, and write records as text.
     text: bool,
 }
 
@@ -35,63 +35,11 @@ impl Command for Cat {
             return Err(ShellError::is_directory(&item.text));
         }
         let mut source = item.fs.open(&item.path, self.verify)?;
-        match if self.text { compression_of(&mut source, &item.path)? } else { Compression::None } {
-            Compression::None => print_all(shell, |out| source.copy_to(out)),
-            Compression::Gzip => print_decoded(shell, MultiGzDecoder::new(source)),
-            Compression::Zlib => print_decoded(shell, ZlibDecoder::new(source)),
-            Compression::Other(what) => {
-                Err(ShellError::Message(format!("{}: {what} is not supported by surus dfs -text", item.text)))
-            }
+        let kind = if self.text { text::kind_of(&mut source, &item.path)? } else { text::Kind::Plain };
+        match kind {
+            text::Kind::Plain => print_all(shell, |out| source.copy_to(out)),
+            kind => print_all(shell, |out| text::print(&kind, source, out)),
         }
-    }
-}
-
-fn print_decoded(shell: &mut Shell<'_>, mut decoder: impl Read) -> Result<()> {
-    print_all(shell, |out| match io::copy(&mut decoder, out) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Err(io::Error::other("Unexpected end of input stream"))
-        }
-        other => other,
-    })
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Compression {
-    None,
-    Gzip,
-    Zlib,
-    Other(&'static str),
-}
-
-/// What a file is by its first bytes, else by its name. Leaves the source at its start.
-fn compression_of(source: &mut Source, path: &str) -> Result<Compression> {
-    let mut lead = [0; 3];
-    let mut filled = 0;
-    while filled < lead.len() {
-        match source.read(&mut lead[filled..])? {
-            0 => break,
-            len => filled += len,
-        }
-    }
-    source.seek(SeekFrom::Start(0))?;
-    Ok(compression(&lead[..filled], path))
-}
-
-fn compression(lead: &[u8], path: &str) -> Compression {
-    match lead {
-        [] | [_] => Compression::None,
-        [0x1f, 0x8b, ..] => Compression::Gzip,
-        b"SEQ" => Compression::Other("a SequenceFile"),
-        b"Obj" => Compression::Other("an Avro file"),
-        _ => match path.rsplit('.').next().unwrap_or("") {
-            "gz" => Compression::Gzip,
-            "deflate" => Compression::Zlib,
-            "bz2" => Compression::Other("bzip2"),
-            "snappy" => Compression::Other("snappy"),
-            "lz4" => Compression::Other("lz4"),
-            "zst" => Compression::Other("zstd"),
-            _ => Compression::None,
-        },
     }
 }
 
@@ -165,19 +113,5 @@ impl Command for Tail {
             std::thread::sleep(self.delay);
             offset = Self::print_from(shell, item, Some(offset))?;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn compression_is_found_by_bytes_and_then_by_name() {
-        assert_eq!(compression(&[0x1f, 0x8b, 8], "/x"), Compression::Gzip);
-        assert_eq!(compression(b"abc", "/x.deflate"), Compression::Zlib);
-        assert_eq!(compression(b"abc", "/x.txt"), Compression::None);
-        assert_eq!(compression(b"a", "/x.gz"), Compression::None);
-        assert_eq!(compression(b"SEQ", "/x"), Compression::Other("a SequenceFile"));
     }
 }

@@ -409,3 +409,20 @@ fn glob_one(fs: &Fs, path: &str, found: &mut Vec<FileStatus>) -> Result<bool> {
     }
     Ok(has_pattern)
 }
+
+/// The children of a directory whose names begin so: at most a page of them. For completion.
+pub fn list_after(directory: &PathData, begin: &str) -> Result<Vec<PathData>> {
+    let Fs::Hdfs(client) = &directory.fs else { return directory.children() };
+    let mut found = Vec::new();
+    if !begin.is_empty() {
+        // The page holds what comes behind this name.
+        found.extend(Some(directory.child(begin)?).filter(PathData::exists));
+    }
+    let page = client.get_listing(&directory.path, begin.as_bytes())?;
+    let entries = page.map(|page| page.entries).unwrap_or_default();
+    found.extend(entries.into_iter().filter(|stat| stat.name().starts_with(begin)).map(|stat| {
+        let name = stat.name().to_string();
+        directory.child_of_status(&name, Some(stat))
+    }));
+    Ok(found)
+}

@@ -27,6 +27,7 @@ mod shell;
 mod show;
 mod snapshot;
 mod stat;
+mod text;
 mod touch;
 mod trash;
 mod truncate;
@@ -39,10 +40,11 @@ use error::Result;
 use surus_conf::Configuration;
 
 pub use error::ShellError;
-pub use fs::Fs;
+pub use fs::{Fs, PathData, list_after};
 pub use shell::Shell;
 pub use show::minute;
 pub use uri::normalize;
+pub use usage::COMMANDS;
 
 /// Wrong command line, unknown command: -1, which a shell sees as 255.
 const ILLEGAL: i32 = -1;

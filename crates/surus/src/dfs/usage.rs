@@ -184,7 +184,7 @@ pub const COMMANDS: &[CommandRow] = &[
     CommandRow {
         name: "text",
         usage: "[-ignoreCrc] <src> ...",
-        help: "Prints files as text, decompressed where they are compressed (gzip, zlib).\n-ignoreCrc  skips the verification of checksums",
+        help: "Prints files as text: decompressed (gzip, deflate, bzip2, zstd, lz4, snappy), records of SequenceFiles and Avro files a line each.\n-ignoreCrc  skips the verification of checksums",
     },
     CommandRow {
         name: "touch",
