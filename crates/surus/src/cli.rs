@@ -1,6 +1,8 @@
 //! `surus COMMAND`: what there is, and where it goes.
 
-use crate::{admin, bench, conf_files, daemons, dfs, dfsadmin, exit, fsck, logging, oev, oiv, output, start, version};
+use crate::{
+    admin, bench, completion, conf_files, daemons, dfs, dfsadmin, exit, fsck, logging, oev, oiv, output, start, version,
+};
 use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use surus_conf::keys;
@@ -139,10 +141,40 @@ fn dispatch(cli: Cli) -> Result<u8> {
             Ok(exit::OK)
         }
         Command::Completions { shell } => {
+            if let Some(script) = completion::script(&shell.to_string(), "surus") {
+                output::print(&script);
+                return Ok(exit::OK);
+            }
             clap_complete::generate(shell, &mut Cli::command(), "surus", &mut std::io::stdout());
             Ok(exit::OK)
         }
     }
+}
+
+/// The words that can stand first.
+pub fn command_names() -> Vec<String> {
+    let names = |command: &clap::Command| {
+        std::iter::once(command.get_name()).chain(command.get_visible_aliases()).map(str::to_string).collect::<Vec<_>>()
+    };
+    Cli::command().get_subcommands().flat_map(names).collect()
+}
+
+/// What can stand behind a command that takes options in the way of this parser: sub-commands, options, values.
+pub fn words_of(command: &str, arguments: &[String]) -> Vec<String> {
+    let mut cli = Cli::command();
+    cli.build();
+    let Some(mut at) = cli.find_subcommand(command) else { return Vec::new() };
+    for word in arguments {
+        at = at.find_subcommand(word).unwrap_or(at);
+    }
+    let mut words: Vec<String> = at.get_subcommands().map(|command| command.get_name().to_string()).collect();
+    for argument in at.get_arguments() {
+        words.extend(argument.get_long().map(|name| format!("--{name}")));
+        if argument.is_positional() {
+            words.extend(argument.get_possible_values().iter().map(|value| value.get_name().to_string()));
+        }
+    }
+    words
 }
 
 fn print_keys() -> u8 {

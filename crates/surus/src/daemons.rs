@@ -11,12 +11,12 @@ use surus_datanode::DataNode;
 use surus_disk::{Disk, RealDisk};
 use surus_namenode::{ConfigSource, NameNode, NameNodeOptions, StartOption};
 
-const NAMENODE_USAGE: &str = "Usage: surus namenode [-format [-clusterid CID] [-force] [-nonInteractive]]
+pub const NAMENODE_USAGE: &str = "Usage: surus namenode [-format [-clusterid CID] [-force] [-nonInteractive]]
        surus namenode [-regular] | [-genclusterid] | [-recover [-force]] | [-metadataVersion] | [-importCheckpoint]
        surus namenode [-upgrade | -upgradeOnly [-clusterid CID] [-renameReserved PAIRS]] | [-rollback]
        surus namenode [-rollingUpgrade rollback|started]
 Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
-const DATANODE_USAGE: &str = "Usage: surus datanode [-regular | -rollback]
+pub const DATANODE_USAGE: &str = "Usage: surus datanode [-regular | -rollback]
 Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
 
 /// What `surus namenode` is asked to do.

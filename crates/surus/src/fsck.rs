@@ -12,7 +12,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(600);
 /// Hadoop's -1, which a shell sees as 255.
 const FAILED: i32 = -1;
 
-const USAGE: &str = "Usage: hdfs fsck <path> [-list-corruptfileblocks | [-move | -delete | -openforwrite] [-files [-blocks [-locations | -racks | -replicaDetails | -upgradedomains]]]] [-includeSnapshots] [-showprogress] [-storagepolicies] [-maintenance] [-blockId <blk_Id>] [-replicate]
+pub const USAGE: &str = "Usage: hdfs fsck <path> [-list-corruptfileblocks | [-move | -delete | -openforwrite] [-files [-blocks [-locations | -racks | -replicaDetails | -upgradedomains]]]] [-includeSnapshots] [-showprogress] [-storagepolicies] [-maintenance] [-blockId <blk_Id>] [-replicate]
 \t<path>\tstart checking from this path
 \t-move\tmove corrupted files to /lost+found
 \t-delete\tdelete corrupted files

@@ -3,6 +3,7 @@
 mod admin;
 mod bench;
 mod cli;
+mod completion;
 mod conf_files;
 mod daemons;
 mod dfs;
@@ -34,6 +35,10 @@ fn main() -> ExitCode {
     let name = called_as.rsplit('/').next().unwrap_or_default();
     let arguments: Vec<String> = arguments.collect();
     let code = match name {
+        _ if arguments.first().is_some_and(|word| word == completion::REQUEST) => {
+            completion::run(name, &arguments[1..]);
+            exit::OK
+        }
         "hdfs" | "hadoop" => hadoop::run(name, &arguments),
         _ => cli::run(&called_as, &arguments),
     };

@@ -8,7 +8,7 @@ use surus_types::FsPermission;
 /// "Never", in milliseconds from now.
 const NEVER_MS: i64 = i64::MAX / 4;
 
-const TOOL: Tool = Tool {
+pub const TOOL: Tool = Tool {
     name: "cacheadmin",
     commands: &[
         (

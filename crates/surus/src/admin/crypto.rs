@@ -6,7 +6,7 @@ use surus_client::{ClientError, DfsClient, ReencryptionState, ReencryptionStatus
 use surus_conf::Configuration;
 use surus_types::FsPermission;
 
-const TOOL: Tool = Tool {
+pub const TOOL: Tool = Tool {
     name: "crypto",
     commands: &[
         ("-createZone", "-keyName <keyName> -path <path>", "Create a new encryption zone."),

@@ -5,7 +5,7 @@ use surus_client::{ClientError, DfsClient, EcPolicy, EcPolicyChange};
 use surus_conf::Configuration;
 use surus_types::{EcPolicyState, ErasureCodingPolicy, ExceptionClass};
 
-const TOOL: Tool = Tool {
+pub const TOOL: Tool = Tool {
     name: "ec",
     commands: &[
         ("-listPolicies", "", "Get the list of all erasure coding policies."),

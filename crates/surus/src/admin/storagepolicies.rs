@@ -5,7 +5,7 @@ use surus_client::{ClientError, DfsClient, StoragePolicy};
 use surus_conf::Configuration;
 use surus_types::{ExceptionClass, StorageType};
 
-const TOOL: Tool = Tool {
+pub const TOOL: Tool = Tool {
     name: "storagepolicies",
     commands: &[
         ("-listPolicies", "", "List all the existing block storage policies."),

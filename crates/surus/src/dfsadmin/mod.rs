@@ -9,6 +9,8 @@ mod snapshots;
 mod upgrade;
 mod usage;
 
+pub use usage::COMMANDS;
+
 use std::net::ToSocketAddrs;
 use std::time::Duration;
 use surus_client::{ClientConfig, ClientError, DfsClient, Result, SafeModeAction};

@@ -1,10 +1,10 @@
 //! The commands of `dfsadmin` with their arguments, and what `-help` says.
 
 /// Name without the dash, arguments, a sentence where this version has the command.
-type Row = (&'static str, &'static str, Option<&'static str>);
+pub type Row = (&'static str, &'static str, Option<&'static str>);
 
 /// In the order in which Hadoop 3.5.0 prints them. Source: output of `hdfs dfsadmin`.
-const COMMANDS: &[Row] = &[
+pub const COMMANDS: &[Row] = &[
     (
         "report",
         "[-live] [-dead] [-decommissioning] [-enteringmaintenance] [-inmaintenance] [-slownodes]",

@@ -5,7 +5,11 @@ mod daemon;
 mod getconf;
 mod groups;
 
-use crate::{admin, cli, conf_files, daemons, dfs, dfsadmin, exit, fsck, logging, oev, oiv, output, version};
+pub use getconf::USAGE as GETCONF_USAGE;
+
+use crate::{
+    admin, cli, completion, conf_files, daemons, dfs, dfsadmin, exit, fsck, logging, oev, oiv, output, version,
+};
 use anyhow::Result;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -84,6 +88,12 @@ fn subcommand(name: &str, word: &str, rest: &[String], launcher: &Launcher) -> R
         return daemon::run(action, word, rest, config, launcher.loglevel.as_deref());
     }
     match (name, word) {
+        // Hadoop has no such word.
+        (_, "completions") => {
+            let script = rest.first().and_then(|shell| completion::script(shell, name));
+            output::print(&script.ok_or_else(|| anyhow::anyhow!("there are scripts for bash, zsh and fish"))?);
+            Ok(exit::OK)
+        }
         ("hdfs", "dfs") | ("hadoop", "fs" | "dfs") => cli::client_command(config, rest, dfs::run),
         ("hdfs", "dfsadmin") => cli::client_command(config, rest, dfsadmin::run),
         ("hdfs", "fsck") => cli::client_command(config, rest, fsck::run),
@@ -164,8 +174,9 @@ fn is_other_program(program: &Path) -> bool {
         && resolved(program) != std::env::current_exe().ok().as_deref().and_then(resolved)
 }
 
-fn usage(name: &str) -> String {
-    let commands: &[(&str, &str)] = match name {
+/// The subcommands of `hdfs` or `hadoop`, each with a sentence.
+pub fn commands(name: &str) -> &'static [(&'static str, &'static str)] {
+    match name {
         "hdfs" => &[
             ("dfs", "run a filesystem command on the file system"),
             ("dfsadmin", "run a DFS admin client"),
@@ -182,6 +193,8 @@ fn usage(name: &str) -> String {
             ),
             ("namenode", "run the DFS namenode"),
             ("datanode", "run a DFS datanode"),
+            ("oiv", "apply the offline fsimage viewer to an fsimage"),
+            ("oev", "apply the offline edits viewer to an edits file"),
             ("getconf", "get config values from configuration"),
             ("groups", "get the groups which users belong to"),
             ("version", "print the version"),
@@ -194,14 +207,17 @@ fn usage(name: &str) -> String {
             ("classpath", "prints the configuration directory"),
             ("envvars", "display computed Hadoop environment variables"),
         ],
-    };
+    }
+}
+
+fn usage(name: &str) -> String {
     let mut out = format!(
         "Usage: {name} [OPTIONS] SUBCOMMAND [SUBCOMMAND OPTIONS]\n\n  OPTIONS is none or any of:\n\n\
          --config dir                     Hadoop config directory\n\
          --daemon (start|status|stop)     operate on a daemon\n\
          --loglevel level                 set the log level for this command\n\n  SUBCOMMAND is one of:\n\n"
     );
-    for (command, text) in commands {
+    for (command, text) in commands(name) {
         out.push_str(&format!("{command:<13} {text}\n"));
     }
     out.push_str("\nOther words go to HADOOP_HOME/bin where that is set.\n");

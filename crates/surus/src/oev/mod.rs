@@ -23,7 +23,7 @@ const OPTIONS: &[Opt] = &[
     Opt { short: "h", long: "help", has_value: false, is_required: false },
 ];
 
-const USAGE: &str = "Usage: bin/hdfs oev [OPTIONS] -i INPUT_FILE -o OUTPUT_FILE
+pub const USAGE: &str = "Usage: bin/hdfs oev [OPTIONS] -i INPUT_FILE -o OUTPUT_FILE
 Offline edits viewer: reads the edits file INPUT_FILE and writes it to OUTPUT_FILE in another form.
 -i,--inputFile <arg>   edits file; a name that ends in .xml (in any case) means XML, any other the binary form
 -o,--outputFile <arg>  file to write; overwritten if it exists

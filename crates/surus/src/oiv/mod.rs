@@ -36,7 +36,7 @@ const OPTIONS: &[Opt] = &[
     opt("m", "multiThread", true),
 ];
 
-const USAGE: &str = "Usage: bin/hdfs oiv [OPTIONS] -i INPUTFILE -o OUTPUTFILE
+pub const USAGE: &str = "Usage: bin/hdfs oiv [OPTIONS] -i INPUTFILE -o OUTPUTFILE
 Offline Image Viewer: reads the fsimage INPUTFILE and writes it to OUTPUTFILE in another form. No cluster need run.
 
 -i,--inputFile <arg>   fsimage, or XML file for ReverseXML
