@@ -46,6 +46,8 @@ pub const OWN: &[&str] = &[
     "wal",
     "datadirs",
     "encryption",
+    "ha",
+    "text",
 ];
 /// Kinds of the NameNode and the three DataNodes of each mixed cluster.
 const MIXTURES: &[[&str; 4]] = &[
@@ -145,7 +147,12 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
             shell::run(&mut command)
         }
         "snapshots" => snapshots(),
+        "ha" => {
+            let mut command = script("conformance/ha/run.sh", &[]);
+            shell::run(command.arg(shell::surus_binary()?).arg(free_range(40)?.to_string()))
+        }
         "mixed" => mixed(),
+        "text" => shell::run(script("conformance/text/run.sh", &[]).arg(shell::surus_binary()?)),
         _ => unknown(name),
     }
 }
