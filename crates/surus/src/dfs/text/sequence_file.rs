@@ -305,7 +305,7 @@ mod tests {
         };
         let file = [head, sync.to_vec(), record(&[1, 0xff]), vec![255; 4], sync.to_vec(), record(&[])].concat();
         assert_eq!(show(&file).as_deref(), Ok("-5\t01 ff\n-5\t\n"));
-        assert_eq!(show(&file[..file.len() - 1]).unwrap_err(), "failed to fill whole buffer");
+        assert!(show(&file[..file.len() - 1]).unwrap_err().contains("end of file"));
         let mut damaged = file.clone();
         let at = file.windows(16).rposition(|w| w == sync).unwrap();
         damaged[at] = 0;
