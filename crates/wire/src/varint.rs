@@ -6,11 +6,15 @@ use alloc::vec::Vec;
 /// Longest varint: ten groups of seven bits.
 pub const VARINT_LEN_MAX: usize = 10;
 
-/// Protobuf wire types that occur in proto2 messages without groups.
+/// Protobuf wire types. No message of Hadoop's has groups; an unknown field may be one.
 pub const WIRE_VARINT: u32 = 0;
 pub const WIRE_FIXED64: u32 = 1;
 pub const WIRE_BYTES: u32 = 2;
 pub const WIRE_FIXED32: u32 = 5;
+const WIRE_GROUP_START: u32 = 3;
+const WIRE_GROUP_END: u32 = 4;
+/// How deep groups may lie in each other: protobuf's own limit.
+const GROUP_DEPTH_MAX: usize = 100;
 
 /// Appends `value` as a varint.
 #[inline]
@@ -88,6 +92,8 @@ pub enum Value<'a> {
     Fixed64(u64),
     Fixed32(u32),
     Bytes(&'a [u8]),
+    /// Whatever stands in it.
+    Group,
 }
 
 /// Takes the next field off a message: its number and value. `Ok(None)` at the end, `Err` where the bytes are no message.
@@ -108,11 +114,38 @@ pub fn take_field<'a>(input: &mut &'a [u8]) -> Result<Option<(u32, Value<'a>)>, 
             let bytes = take_bytes(input, 4).and_then(|b| b.try_into().ok()).ok_or(Malformed)?;
             Value::Fixed32(u32::from_le_bytes(bytes))
         }
+        WIRE_GROUP_START => {
+            skip_group(input, tag >> 3, 0)?;
+            Value::Group
+        }
         _ => return Err(Malformed),
     };
     match tag >> 3 {
         0 => Err(Malformed),
         number => Ok(Some((number, value))),
+    }
+}
+
+/// Takes the fields of a group, to its end.
+#[cold]
+fn skip_group(input: &mut &[u8], number: u32, depth: usize) -> Result<(), Malformed> {
+    if depth > GROUP_DEPTH_MAX {
+        return Err(Malformed);
+    }
+    loop {
+        let mut rest = *input;
+        let tag = take_varint(&mut rest).and_then(|tag| u32::try_from(tag).ok()).ok_or(Malformed)?;
+        match tag & 7 {
+            WIRE_GROUP_START => {
+                *input = rest;
+                skip_group(input, tag >> 3, depth + 1)?;
+            }
+            WIRE_GROUP_END => {
+                *input = rest;
+                return if tag >> 3 == number { Ok(()) } else { Err(Malformed) };
+            }
+            _ => drop(take_field(input)?.ok_or(Malformed)?),
+        }
     }
 }
 

@@ -5,3 +5,4 @@ mod data_transfer;
 mod encoders;
 mod hostile;
 mod session;
+mod unknown_fields;
