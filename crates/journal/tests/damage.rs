@@ -276,6 +276,28 @@ fn the_refusal_says_where_what_and_what_to_do() {
     ));
 }
 
+/// An operation of a later version is sound, and still cannot be passed over: it is named with its place, whether the
+/// segment was finished or not.
+#[test]
+fn an_unknown_operation_is_named() {
+    let killed = killed(5, 10, |_| {});
+    let (at, len) = killed.frames[6];
+    let mut bytes = killed.bytes.clone();
+    bytes[at] = 99;
+    let crc = crc32fast::hash(&bytes[at..at + len - 4]);
+    bytes[at + len - 4..at + len].copy_from_slice(&crc.to_be_bytes());
+    let in_progress = killed.with(&bytes);
+    let finalized = killed.with(&bytes);
+    let name = format!("/name/current/edits_0000000000000000001-{:019}", killed.last.0);
+    finalized.open(&killed.segment, OpenMode::ReadWrite).unwrap().set_len(killed.end() as u64).unwrap();
+    finalized.rename(&killed.segment, Path::new(&name)).unwrap();
+    for (disk, segment) in [(in_progress, killed.segment.display().to_string()), (finalized, name)] {
+        let text = start(&disk).unwrap_err().to_string();
+        let expected = format!("{segment} is damaged at offset {at}, transaction 7: opcode 99 is unknown. Nothing was");
+        assert!(text.starts_with(&expected), "{text}");
+    }
+}
+
 #[test]
 fn another_directorys_copy_makes_damage_good() {
     let disk = MemDisk::new();

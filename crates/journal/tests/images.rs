@@ -138,6 +138,93 @@ fn features_that_are_not_there_yet_are_refused() {
     assert!(error.starts_with("/name/current/fsimage_0000000000000002808: section "), "{error}");
 }
 
+/// Fields that a later version adds are passed over, in every message of every section; a section that it adds is refused,
+/// as the next image would lack it.
+#[test]
+fn what_later_versions_add() {
+    for (archive, name) in
+        [(golden::OPEN_FILES, "fsimage_0000000000000000146"), (golden::NAME_3_4, newest(golden::NAME_3_4))]
+    {
+        let disk = golden::name_directory(archive);
+        let expected = load(&disk.kill_clone()).unwrap();
+        let plain = disk.read(&current(name), 1 << 20).unwrap();
+        put_image(&disk, name, &with_unknown_fields(&plain, None));
+        let (mut notices, storage) = (Notices::default(), open(Arc::new(disk.clone()), &dirs()).unwrap());
+        let loaded = storage.load(config(), &mut notices).unwrap();
+        assert_eq!(notices.0, [""; 0]);
+        assert_eq!(loaded.image_txid, expected.image_txid);
+        assert_eq!(loaded.namespace.dump(), expected.namespace.dump());
+        drop(storage);
+
+        put_image(&disk, name, &with_unknown_fields(&plain, Some("LATER")));
+        let mut notices = Notices::default();
+        let storage = open(Arc::new(disk.clone()), &dirs()).unwrap();
+        let text = match storage.load(config(), &mut notices) {
+            // An older image and the edits.
+            Ok(_) => notices.0.join(" "),
+            Err(error) => error.to_string(),
+        };
+        assert!(text.contains(&format!("{name}: section LATER at offset ")), "{text}");
+        assert!(text.contains("Unrecognized section"), "{text}");
+    }
+}
+
+/// The image of an archive with the highest transaction.
+fn newest(archive: &[u8]) -> &'static str {
+    let names = golden::unpack(archive).into_keys().filter_map(|path| Some(path.split_once("/current/")?.1.to_owned()));
+    let newest = names.filter(|name| name.starts_with("fsimage_") && !name.ends_with(".md5")).max();
+    newest.unwrap().leak()
+}
+
+/// An image with an unknown field at the end of every message, and with one section more.
+fn with_unknown_fields(plain: &[u8], section: Option<&str>) -> Vec<u8> {
+    use prost::Message;
+    use surus_proto::hadoop::hdfs::fsimage::{FileSummary, file_summary};
+    // Number 999: five bytes.
+    const UNKNOWN: &[u8] = b"\xba\x3e\x05later";
+    let delimited = |out: &mut Vec<u8>, message: &[u8]| {
+        prost::encoding::encode_varint((message.len() + UNKNOWN.len()) as u64, out);
+        out.extend_from_slice(message);
+        out.extend_from_slice(UNKNOWN);
+    };
+    let size = u32::from_be_bytes(*plain.last_chunk().unwrap()) as usize;
+    let summary_at = plain.len() - 4 - size;
+    let mut summary = FileSummary::decode_length_delimited(&plain[summary_at..plain.len() - 4]).unwrap();
+    let mut image = b"HDFSIMG1".to_vec();
+    // Parts of sections lie in the whole ones, whose offsets change.
+    summary.sections.retain(|section| !section.name().ends_with("_SUB"));
+    for section in &mut summary.sections {
+        let (from, len) = (section.offset() as usize, section.length() as usize);
+        let (mut rest, start) = (&plain[from..from + len], image.len());
+        while !rest.is_empty() {
+            let len = prost::encoding::decode_varint(&mut rest).unwrap() as usize;
+            let message;
+            (message, rest) = rest.split_at(len);
+            delimited(&mut image, message);
+        }
+        (section.offset, section.length) = (Some(start as u64), Some((image.len() - start) as u64));
+    }
+    if let Some(name) = section {
+        let (offset, length) = (Some(image.len() as u64), Some(3));
+        summary.sections.push(file_summary::Section { name: Some(name.to_owned()), offset, length });
+        image.extend_from_slice(b"\x02\x08\x01");
+    }
+    let tail_at = image.len();
+    delimited(&mut image, &summary.encode_to_vec());
+    let size = (image.len() - tail_at) as u32;
+    image.extend_from_slice(&size.to_be_bytes());
+    image
+}
+
+/// Writes an image and its MD5 file.
+fn put_image(disk: &MemDisk, name: &str, image: &[u8]) {
+    disk.open(&current(name), OpenMode::Create).unwrap().write_all_at(image, 0).unwrap();
+    let digest = <md5::Md5 as md5::Digest>::digest(image);
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let md5 = disk.open(&current(&format!("{name}.md5")), OpenMode::Create).unwrap();
+    md5.write_all_at(format!("{hex} *{name}\n").as_bytes(), 0).unwrap();
+}
+
 #[test]
 fn our_image_gives_the_namespace_back() {
     for seed in 0..20 {

@@ -90,6 +90,7 @@ struct Loader<'a> {
 impl Loader<'_> {
     fn load(&self, config: NamespaceConfig) -> Result<LoadedImage, JournalError> {
         self.check_layout()?;
+        self.check_sections()?;
         let open = |name: &'static str| self.image.section(name);
         let name_system: NameSystemSection = open(NS_INFO).message()?.ok_or_else(|| self.missing(NS_INFO))?;
         let txid = self.check_name_system(&name_system)?;
@@ -155,6 +156,14 @@ impl Loader<'_> {
         }
         let problem = format!("the image has layout version {layout}, the directory's VERSION says {expected}");
         Err(self.error("FileSummary", 0, &problem))
+    }
+
+    /// The next image would lack what an unknown section holds.
+    fn check_sections(&self) -> Result<(), JournalError> {
+        match self.image.sections().iter().find(|entry| !SECTIONS.contains(&&*entry.name)) {
+            Some(entry) => Err(self.error(&entry.name, entry.offset, "Unrecognized section")),
+            None => Ok(()),
+        }
     }
 
     fn check_name_system(&self, found: &NameSystemSection) -> Result<TxId, JournalError> {

@@ -47,6 +47,26 @@ pub(crate) const SECRET_MANAGER: &str = "SECRET_MANAGER";
 pub(crate) const CACHE_MANAGER: &str = "CACHE_MANAGER";
 pub(crate) const STRING_TABLE: &str = "STRING_TABLE";
 
+/// Every section that Hadoop may write. Source: `FSImageFormatProtobuf.SectionName`, Hadoop 3.5.0.
+pub(crate) const SECTIONS: [&str; 16] = [
+    NS_INFO,
+    STRING_TABLE,
+    "EXTENDED_ACL",
+    ERASURE_CODING,
+    INODE,
+    INODE_SUB,
+    INODE_REFERENCE,
+    "INODE_REFERENCE_SUB",
+    SNAPSHOT,
+    INODE_DIR,
+    INODE_DIR_SUB,
+    FILES_UNDERCONSTRUCTION,
+    SNAPSHOT_DIFF,
+    "SNAPSHOT_DIFF_SUB",
+    SECRET_MANAGER,
+    CACHE_MANAGER,
+];
+
 /// Which name table a string's id belongs to: its upper three bits. Source: `SerialNumberManager.java`, Hadoop 3.5.0.
 pub(crate) const STRING_MASK_BITS: u32 = 3;
 pub(crate) const USER_TABLE: u32 = 1;
