@@ -1,5 +1,6 @@
 //! saveNamespace, rollEdits, and the periodic checkpoint.
 
+use crate::clock::Clock;
 use crate::core::Core;
 use crate::safe_mode::What;
 use std::sync::atomic::Ordering;
@@ -12,8 +13,21 @@ use surus_types::{HdfsError, TxId};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Checkpoint {
     pub txid: TxId,
-    /// Wall clock.
+    /// Wall clock, for `/jmx`.
     pub time_ms: i64,
+    /// How old it is counts on the clock that never steps back: the wall clock set back must not put off the next one.
+    at_ms: u64,
+}
+
+impl Checkpoint {
+    /// One that is written, or loaded, now.
+    pub fn now(txid: TxId, clock: &Clock) -> Self {
+        Checkpoint { txid, time_ms: clock.now_ms(), at_ms: clock.monotonic_ms() }
+    }
+
+    fn age_ms(&self, monotonic_ms: u64) -> u64 {
+        monotonic_ms.saturating_sub(self.at_ms)
+    }
 }
 
 impl Core {
@@ -49,7 +63,7 @@ impl Core {
         self.journal.save(&image, roll.ended)?;
         // Nothing but the pages that changed meanwhile was held twice.
         self.checkpoint_copied_bytes.store(copied_page_bytes() - copied_before, Ordering::Relaxed);
-        *self.checkpoint.lock() = Checkpoint { txid: roll.ended, time_ms: self.clock.now_ms() };
+        *self.checkpoint.lock() = Checkpoint::now(roll.ended, &self.clock);
         tracing::info!("saved fsimage_{:019}", roll.ended.0);
         Ok(())
     }
@@ -61,7 +75,7 @@ impl Core {
     /// What the disk answered.
     pub fn save_namespace_unless_recent(&self, time_window: u64, tx_gap: u64) -> Result<bool, HdfsError> {
         let last = self.last_checkpoint();
-        let age_ms = u64::try_from(self.clock.now_ms() - last.time_ms).unwrap_or(0);
+        let age_ms = last.age_ms(self.clock.monotonic_ms());
         let lacks = self.last_txid().0.saturating_sub(last.txid.0);
         if time_window > 0 && tx_gap > 0 && age_ms < time_window.saturating_mul(1000) && lacks < tx_gap {
             return Ok(false);
@@ -132,7 +146,7 @@ impl Core {
         let last = self.last_checkpoint();
         // The log's own two marks are no reason for an image.
         let lacks = self.last_txid().0.saturating_sub(last.txid.0 + 2);
-        let age_ms = u64::try_from(self.clock.now_ms() - last.time_ms).unwrap_or(0);
+        let age_ms = last.age_ms(self.clock.monotonic_ms());
         let due = lacks >= self.config.checkpoint_txns || (lacks > 0 && age_ms >= self.config.checkpoint_period_ms);
         let segment = self.last_txid().0.saturating_sub(self.journal.segment_first_txid().0);
         if !due && segment > self.config.autoroll_txns {

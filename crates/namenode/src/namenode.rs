@@ -95,7 +95,7 @@ impl NameNode {
         let parts = Parts {
             keys,
             last_txid: AtomicU64::new(journal.last_txid().0),
-            checkpoint: Checkpoint { txid: loaded.image_txid, time_ms: clock.now_ms() },
+            checkpoint: Checkpoint::now(loaded.image_txid, &clock),
             journal: Box::new(journal),
             namespace: loaded.namespace,
             held,

@@ -96,9 +96,7 @@ pub async fn run(core: Weak<Core>) {
             let core = Arc::clone(&core);
             core.runtime.clone().spawn_blocking(move || core.checkpoint_if_due());
         }
-        let wall_ms = core.clock.now_ms();
-        if trash.is_some_and(|then| wall_ms >= then) {
-            trash = core.config.trash.next(wall_ms);
+        if core.config.trash.is_due(&mut trash, core.clock.now_ms()) {
             let core = Arc::clone(&core);
             core.runtime.clone().spawn_blocking(move || core.empty_trash());
         }

@@ -36,6 +36,16 @@ impl TrashTimes {
     pub fn next(&self, now_ms: i64) -> Option<i64> {
         (self.interval_ms > 0).then(|| now_ms - now_ms.rem_euclid(self.checkpoint_ms) + self.checkpoint_ms)
     }
+
+    /// Whether it is time to work: `then` is what `next` said, and becomes the time after this one. A wall clock that was
+    /// set back puts the work off by no more than the interval.
+    pub fn is_due(&self, then: &mut Option<i64>, now_ms: i64) -> bool {
+        let (is_due, next) = (then.is_some_and(|then| now_ms >= then), self.next(now_ms));
+        if is_due || next < *then {
+            *then = next;
+        }
+        is_due
+    }
 }
 
 impl Core {
@@ -147,6 +157,23 @@ fn checkpoint_ms(name: &str, now_ms: i64) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clock_set_back_puts_nothing_off() {
+        let times = TrashTimes::new(3_600_000, 600_000);
+        let year = 365 * 86_400_000;
+        let start = 1_764_500_000_000;
+        let mut then = times.next(start);
+        assert!(!times.is_due(&mut then, start + 1));
+        assert!(!times.is_due(&mut then, start - year));
+        assert!(times.is_due(&mut then, start - year + 600_000));
+        assert!(!times.is_due(&mut then, start - year + 600_001));
+        // Forwards it works once.
+        assert!(times.is_due(&mut then, start));
+        assert!(!times.is_due(&mut then, start + 1));
+        let never = TrashTimes::new(0, 0);
+        assert!(!never.is_due(&mut never.next(start), start + year));
+    }
 
     #[test]
     fn names_there_and_back() {

@@ -3,6 +3,7 @@
 mod bench;
 mod big_delete;
 mod budget;
+mod clock;
 mod cluster;
 mod data_path;
 mod data_path_errors;

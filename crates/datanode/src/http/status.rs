@@ -68,7 +68,10 @@ pub(super) fn jmx(node: &Node, query: &str) -> Vec<u8> {
             ("DatanodeHostname", quoted(&id.host_name)),
             ("XceiverCount", node.xceivers.load(Ordering::Relaxed).to_string()),
             ("XmitsInProgress", node.xmits.load(Ordering::Relaxed).to_string()),
-            ("DNStartedTimeInMillis", (crate::store::now_ms() - node.started.elapsed().as_millis() as u64).to_string()),
+            (
+                "DNStartedTimeInMillis",
+                crate::store::now_ms().saturating_sub(node.started.elapsed().as_millis() as u64).to_string(),
+            ),
         ],
     );
     bean(
