@@ -9,6 +9,7 @@ use surus_types::TxId;
 /// The queue of held replies, about in the order of their transactions.
 pub struct Held<R> {
     durable: AtomicU64,
+    commits: AtomicU64,
     queue: Mutex<VecDeque<(TxId, R)>>,
     /// Transactions were refused by the disk: nothing is answered any more.
     send: Box<dyn Fn(Vec<R>) + Send + Sync>,
@@ -17,7 +18,12 @@ pub struct Held<R> {
 impl<R> Held<R> {
     /// `send` writes replies out, one write for each connection.
     pub fn new(durable: TxId, send: impl Fn(Vec<R>) + Send + Sync + 'static) -> Self {
-        Held { durable: AtomicU64::new(durable.0), queue: Mutex::default(), send: Box::new(send) }
+        Held {
+            durable: AtomicU64::new(durable.0),
+            commits: AtomicU64::new(0),
+            queue: Mutex::default(),
+            send: Box::new(send),
+        }
     }
 
     /// Whether everything up to `txid` is durable.
@@ -28,6 +34,11 @@ impl<R> Held<R> {
     /// The last durable transaction.
     pub fn durable(&self) -> TxId {
         TxId(self.durable.load(Ordering::Acquire))
+    }
+
+    /// Commits so far.
+    pub fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 
     /// Sends `reply` once `txid` is durable.
@@ -47,6 +58,7 @@ impl<R> Held<R> {
 
     /// Everything up to `durable` is on disk: sends what waited for it. Called by the journal's commit thread.
     pub fn committed(&self, durable: TxId) {
+        self.commits.fetch_add(1, Ordering::Relaxed);
         let ready: Vec<R> = {
             let mut queue = self.queue.lock();
             self.durable.fetch_max(durable.0, Ordering::AcqRel);

@@ -2,6 +2,7 @@
 //! Source: `FSNamesystem.java`, `NameNodeMXBean.java`, `JMXJsonServlet.java`, Hadoop 3.5.0; names compared with a real one.
 
 use super::beans::{Bean, Value, write_json_string};
+use super::jmx_journals::{journals, name_dirs, transactions};
 use crate::core::Core;
 use crate::lock::{BUCKETS_US, Histogram};
 use crate::{BUILD_VERSION, SOFTWARE_VERSION};
@@ -12,10 +13,19 @@ use surus_disk::{Disk, OpenMode, RealDisk};
 use surus_namespace::Namespace;
 use surus_namespace::blocks::{BlockStats, Datanode};
 use surus_net::rpc::RpcCounters;
-use surus_types::AdminState;
+use surus_types::{AdminState, EcPolicyState};
 
 const FS_NAMESYSTEM: &str = "org.apache.hadoop.hdfs.server.namenode.FSNamesystem";
 const GIB: u64 = 1 << 30;
+const NO_EC_BLOCK_GROUPS: [&str; 7] = [
+    "BytesInFutureECBlockGroups",
+    "CorruptECBlockGroups",
+    "HighestPriorityLowRedundancyECBlocks",
+    "LowRedundancyECBlockGroups",
+    "MissingECBlockGroups",
+    "PendingDeletionECBlocks",
+    "TotalECBlockGroups",
+];
 
 type Attributes = Vec<(&'static str, Value)>;
 
@@ -118,6 +128,10 @@ struct Numbers {
     decommissioned_dead: u64,
     stale: u64,
     open_files: u64,
+    /// Clients that hold leases.
+    writers: u64,
+    /// Names of those that are enabled.
+    ec_policies: String,
     safe_mode: bool,
     snapshottable: i64,
     snapshots: i64,
@@ -149,6 +163,8 @@ impl Numbers {
             decommissioned_dead: in_state(false, AdminState::Decommissioned),
             stale: u64::from(namespace.blocks.num_stale(core.clock.monotonic_ms())),
             open_files: namespace.leases.num_open_files() as u64,
+            writers: namespace.leases.num_leases() as u64,
+            ec_policies: enabled_policies(namespace),
             safe_mode: namespace.blocks.safe_mode.is_on(),
             snapshottable: namespace.tree.snapshottable_directories().len() as i64,
             snapshots: namespace.tree.snapshots().len() as i64,
@@ -203,6 +219,7 @@ fn fs_namesystem_state(core: &Core, n: &Numbers) -> Attributes {
         ),
         ("FsLockQueueLength", Value::Int(0)),
         ("MaxObjects", Value::Int(0)),
+        ("TotalSyncCount", core.held.commits().into()),
         ("BlockDeletionStartTime", core.clock.started_ms().into()),
         ("TopUserOpCounts", "{\"timestamp\":\"\",\"windows\":[]}".into()),
     ]);
@@ -216,9 +233,14 @@ fn fs_namesystem(core: &Core, n: &Numbers) -> Attributes {
         ("tag.Context", "dfs".into()),
         ("tag.HAState", "active".into()),
         ("tag.Hostname", core.host_name.as_str().into()),
+        ("tag.EnabledEcPolicies", n.ec_policies.as_str().into()),
+        ("TotalSyncCount", core.held.commits().into()),
+        ("NumActiveClients", n.writers.into()),
     ];
     attributes.extend(n.common());
     attributes.extend(replicated_blocks(b));
+    // No file is striped here.
+    attributes.extend(NO_EC_BLOCK_GROUPS.map(|name| (name, Value::Int(0))));
     attributes.extend([
         ("MissingBlocks", b.missing.into()),
         ("MissingReplOneBlocks", b.missing_replication_one.into()),
@@ -267,6 +289,11 @@ fn percent(part: u64, whole: u64) -> Value {
     Value::Float(if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 })
 }
 
+/// Of no room all is used. Source: `DFSUtilClient.getPercentUsed`, Hadoop 3.5.0.
+fn percent_used(used: u64, capacity: u64) -> Value {
+    if capacity == 0 { Value::Float(100.0) } else { percent(used, capacity) }
+}
+
 fn namenode_info(core: &Core, namespace: &Namespace, n: &Numbers) -> Attributes {
     let b = &n.blocks;
     let safe_mode = match n.safe_mode {
@@ -288,10 +315,10 @@ fn namenode_info(core: &Core, namespace: &Namespace, n: &Numbers) -> Attributes 
         ("ProvidedCapacity", Value::Int(0)),
         ("Safemode", safe_mode.into()),
         ("NonDfsUsedSpace", n.non_dfs.into()),
-        ("PercentUsed", percent(n.used, n.total)),
+        ("PercentUsed", percent_used(n.used, n.total)),
         ("PercentRemaining", percent(n.remaining, n.total)),
         ("BlockPoolUsedSpace", n.pool_used.into()),
-        ("PercentBlockPoolUsed", percent(n.pool_used, n.total)),
+        ("PercentBlockPoolUsed", percent_used(n.pool_used, n.total)),
         ("CacheCapacity", Value::Int(0)),
         ("CacheUsed", Value::Int(0)),
         ("TotalBlocks", b.total.into()),
@@ -305,8 +332,9 @@ fn namenode_info(core: &Core, namespace: &Namespace, n: &Numbers) -> Attributes 
         ("DecomNodes", "{}".into()),
         ("EnteringMaintenanceNodes", "{}".into()),
         ("NameDirStatuses", name_dirs(core).into()),
+        ("NameJournalStatus", journals(core).into()),
         ("NodeUsage", node_usage(namespace).into()),
-        ("JournalTransactionInfo", journal(core).into()),
+        ("JournalTransactionInfo", transactions(core).into()),
         ("NNStartedTimeInMillis", core.clock.started_ms().into()),
         ("CompileInfo", BUILD_VERSION.into()),
         ("CorruptFiles", "[]".into()),
@@ -317,25 +345,10 @@ fn namenode_info(core: &Core, namespace: &Namespace, n: &Numbers) -> Attributes 
     ]
 }
 
-fn journal(core: &Core) -> String {
-    let (checkpoint, last) = (core.last_checkpoint().txid.0, core.last_txid().0);
-    format!("{{\"MostRecentCheckpointTxId\":\"{checkpoint}\",\"LastAppliedOrWrittenTxId\":\"{last}\"}}")
-}
-
-fn name_dirs(core: &Core) -> String {
-    let mut out = String::from("{\"active\":{");
-    let dirs = core.journal.directories();
-    let mut put = |live: bool| {
-        for (i, (dir, _)) in dirs.iter().filter(|(_, l)| *l == live).enumerate() {
-            out.push_str(if i == 0 { "" } else { "," });
-            write_json_string(&mut out, &dir.to_string_lossy());
-            out.push_str(":\"IMAGE_AND_EDITS\"");
-        }
-        out.push_str(if live { "},\"failed\":{" } else { "}}" });
-    };
-    put(true);
-    put(false);
-    out
+fn enabled_policies(namespace: &Namespace) -> String {
+    let all = namespace.tree.ec_policies().by_name();
+    let enabled = all.iter().filter(|info| info.state == EcPolicyState::Enabled);
+    enabled.map(|info| info.policy.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Versions of the live DataNodes, and how many run each.

@@ -6,6 +6,7 @@ mod features;
 mod fsck;
 mod image_transfer;
 mod jmx;
+mod jmx_journals;
 mod pages;
 mod redirect;
 mod snapshots;

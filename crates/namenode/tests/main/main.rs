@@ -5,6 +5,7 @@ mod datanodes;
 mod doors;
 mod durability;
 mod encryption;
+mod jmx;
 mod methods;
 mod people;
 mod reports;
