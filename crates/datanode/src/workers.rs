@@ -7,11 +7,15 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use surus_types::Block;
 
 /// How old the free room in a heartbeat may be.
 const REFRESH_EVERY: Duration = Duration::from_secs(3);
+
+/// How long a stop waits for the threads.
+const STOP_WAIT_MAX: Duration = Duration::from_secs(5);
+const STOP_POLL: Duration = Duration::from_millis(2);
 
 /// Replicas of one pool that are no longer in its map.
 struct Deletion {
@@ -40,12 +44,24 @@ impl Workers {
         Ok(())
     }
 
-    /// Ends the threads once they have done what was asked before.
+    /// Ends the threads once they have done what was asked before. One whose disk hangs is left behind.
     pub fn stop(&self) {
         self.senders.lock().clear();
+        let deadline = Instant::now() + STOP_WAIT_MAX;
         for thread in self.threads.lock().drain(..) {
-            if thread.thread().id() != std::thread::current().id() {
+            if thread.thread().id() == std::thread::current().id() {
+                continue;
+            }
+            while !thread.is_finished() && Instant::now() < deadline {
+                std::thread::sleep(STOP_POLL);
+            }
+            if thread.is_finished() {
                 let _ = thread.join();
+            } else {
+                tracing::warn!(
+                    "{} does not end: its disk hangs",
+                    thread.thread().name().unwrap_or("a volume's thread")
+                );
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::commit::Waiting;
 use crate::held::Held;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use surus_journal::{CommitListener, EditLog, JournalError, Saved, Storage, StoredFile};
 use surus_namespace::EditOp;
 use surus_namespace::image::FrozenImage;
@@ -87,7 +88,7 @@ pub trait Journal: Send + Sync {
 
 /// What name directories keep of the time before an upgrade.
 pub trait Upgrades {
-    /// A former state is kept until the upgrade is finalized.
+    /// A former state is kept until the upgrade is finalized. Touches no disk.
     fn has_previous(&self) -> bool;
 
     /// # Errors
@@ -106,36 +107,12 @@ pub trait Upgrades {
     fn set_restore(&self, restore: bool);
 }
 
-impl Upgrades for Storage {
-    fn has_previous(&self) -> bool {
-        Storage::has_previous(self).unwrap_or(true)
-    }
-
-    fn finalize(&self) -> Result<(), HdfsError> {
-        self.finalize_upgrade().map_err(io)
-    }
-
-    fn has_rollback_image(&self) -> bool {
-        self.rollback_image().is_ok_and(|txid| txid.is_some())
-    }
-
-    fn finalize_rolling(&self) -> Result<(), HdfsError> {
-        self.finalize_rolling_upgrade().map_err(io)
-    }
-
-    fn restores(&self) -> bool {
-        Storage::restores(self)
-    }
-
-    fn set_restore(&self, restore: bool) {
-        Storage::set_restore(self, restore);
-    }
-}
-
 /// The edit log in the name directories.
 pub struct LocalJournal {
     log: EditLog,
     storage: Arc<Storage>,
+    /// Asked with every block report, and under the namespace's lock by `/jmx`: a disk that hangs must not be asked then.
+    has_previous: AtomicBool,
 }
 
 impl LocalJournal {
@@ -145,7 +122,8 @@ impl LocalJournal {
     /// No name directory can be written.
     pub fn start(storage: Arc<Storage>, last: TxId, held: Arc<Held<Waiting>>) -> Result<Self, JournalError> {
         let log = EditLog::start(Arc::clone(&storage), last, Box::new(Listener { held }))?;
-        Ok(LocalJournal { log, storage })
+        let has_previous = AtomicBool::new(storage.has_previous().unwrap_or(true));
+        Ok(LocalJournal { log, storage, has_previous })
     }
 
     pub fn last_txid(&self) -> TxId {
@@ -209,7 +187,7 @@ impl Journal for LocalJournal {
     }
 
     fn upgrades(&self) -> &dyn Upgrades {
-        &*self.storage
+        self
     }
 
     fn finalized_segments(&self) -> Result<Vec<(TxId, TxId)>, HdfsError> {
@@ -230,6 +208,34 @@ impl Journal for LocalJournal {
 
     fn close(&self) -> Result<(), HdfsError> {
         self.log.close().map_err(io)
+    }
+}
+
+impl Upgrades for LocalJournal {
+    fn has_previous(&self) -> bool {
+        self.has_previous.load(Ordering::Relaxed)
+    }
+
+    fn finalize(&self) -> Result<(), HdfsError> {
+        self.storage.finalize_upgrade().map_err(io)?;
+        self.has_previous.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn has_rollback_image(&self) -> bool {
+        self.storage.rollback_image().is_ok_and(|txid| txid.is_some())
+    }
+
+    fn finalize_rolling(&self) -> Result<(), HdfsError> {
+        self.storage.finalize_rolling_upgrade().map_err(io)
+    }
+
+    fn restores(&self) -> bool {
+        self.storage.restores()
+    }
+
+    fn set_restore(&self, restore: bool) {
+        self.storage.set_restore(restore);
     }
 }
 

@@ -40,4 +40,7 @@ pub const BUILD_VERSION: &str = "surus";
 pub use config_source::ConfigSource;
 pub use error::StartError;
 pub use namenode::{NameNode, NameNodeOptions};
+/// For fuzzing.
+#[doc(hidden)]
+pub use rpc::datanode::block_list::decode as decode_block_report;
 pub use storage::{StartOption, format, metadata_version, name_dirs, recover, rollback};

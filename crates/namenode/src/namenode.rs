@@ -29,6 +29,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use surus_conf::{Addr, Configuration, keys};
+use surus_disk::{Disk, RealDisk};
 use surus_keys::KeyProvider;
 use surus_namespace::Namespace;
 use surus_net::groups::Groups;
@@ -69,6 +70,14 @@ impl NameNode {
     /// # Errors
     /// A value that is not allowed, name directories that cannot be loaded, an address that cannot be bound.
     pub fn start(conf: &Configuration, options: NameNodeOptions) -> Result<Self, StartError> {
+        Self::start_on(Arc::new(RealDisk), conf, options)
+    }
+
+    /// As `start`, with the name directories on any disk.
+    ///
+    /// # Errors
+    /// As `start`.
+    pub fn start_on(disk: Arc<dyn Disk>, conf: &Configuration, options: NameNodeOptions) -> Result<Self, StartError> {
         let config = NameNodeConfig::new(conf)?;
         let clock = Clock::start();
         let host_name = host_name(&config.rpc_address.host);
@@ -82,7 +91,8 @@ impl NameNode {
         // Who looks at it while the name directories are loaded sees how far that is. What is wrong with them counts for
         // more than an address that is taken.
         let early = listen();
-        let Found { storage, loaded, id } = storage::load(conf, &options, &host_name, retry_cache.as_ref(), &startup)?;
+        let Found { storage, loaded, id } =
+            storage::load(disk, conf, &options, &host_name, retry_cache.as_ref(), &startup)?;
         startup.loaded();
         let runtime = threads("namenode", None)?;
         let loaded_much =

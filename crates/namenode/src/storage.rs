@@ -183,13 +183,18 @@ pub enum StartOption {
 ///
 /// # Errors
 /// They are not formatted, held by another process, of a layout that needs an upgrade; a value that is not allowed.
-fn open(conf: &Configuration, dirs: &[PathBuf], start: StartOption) -> Result<Storage, StartError> {
+fn open(
+    disk: Arc<dyn Disk>,
+    conf: &Configuration,
+    dirs: &[PathBuf],
+    start: StartOption,
+) -> Result<Storage, StartError> {
     let retention = Retention {
         images: usize::try_from(conf.get(keys::DFS_NAMENODE_NUM_CHECKPOINTS_RETAINED)?).unwrap_or(2),
         extra_edits: u64::try_from(conf.get(keys::DFS_NAMENODE_NUM_EXTRA_EDITS_RETAINED)?).unwrap_or(0),
         extra_segments: usize::try_from(conf.get(keys::DFS_NAMENODE_MAX_EXTRA_EDITS_SEGMENTS_RETAINED)?).unwrap_or(0),
     };
-    let storage = Storage::open(Arc::new(RealDisk), dirs, &lock_content(conf), retention)?;
+    let storage = Storage::open(disk, dirs, &lock_content(conf), retention)?;
     for notice in storage.notices() {
         tracing::warn!("{notice}");
     }
@@ -244,7 +249,7 @@ fn import_checkpoint(conf: &Configuration, user: &str, dirs: &[PathBuf]) -> Resu
             "Cannot import image from a checkpoint. \"dfs.namenode.checkpoint.dir\" is not set.".to_owned(),
         ));
     }
-    let storage = open(conf, &from, StartOption::ImportCheckpoint)?;
+    let storage = open(Arc::new(RealDisk), conf, &from, StartOption::ImportCheckpoint)?;
     let loaded = storage
         .load(namespace_config(conf, user)?, &mut Observer { retry_cache: None::<&RetryCache<()>>, startup: None })?;
     let now_ms = crate::clock::Clock::start().now_ms();
@@ -259,6 +264,7 @@ fn import_checkpoint(conf: &Configuration, user: &str, dirs: &[PathBuf]) -> Resu
 /// # Errors
 /// They are not formatted, held by another process, or damaged.
 pub fn load<W>(
+    disk: Arc<dyn Disk>,
     conf: &Configuration,
     options: &NameNodeOptions,
     host_name: &str,
@@ -270,7 +276,7 @@ pub fn load<W>(
     if start == StartOption::ImportCheckpoint {
         import_checkpoint(conf, user, &dirs)?;
     }
-    let mut storage = open(conf, &dirs, start)?;
+    let mut storage = open(disk, conf, &dirs, start)?;
     if start == StartOption::RollingUpgradeRollback {
         let txid = storage.roll_back_rolling_upgrade()?;
         tracing::info!("rolled back to fsimage_{:019} and the edits before the rolling upgrade", txid.0);

@@ -1,10 +1,12 @@
 //! A NameNode and any number of DataNodes, started and stopped one by one.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use surus_client::{ClientConfig, DatanodeReportType, DfsClient};
 use surus_conf::{Configuration, keys};
-use surus_datanode::DataNode;
+use surus_datanode::{DataNode, DataNodeConfig};
+use surus_disk::{Disk, RealDisk};
 use surus_namenode::{NameNode, NameNodeOptions};
 use surus_net::rpc::RpcUser;
 use tempfile::TempDir;
@@ -13,15 +15,19 @@ use tempfile::TempDir;
 const WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// What kind of cluster.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ClusterBuilder {
     datanodes: usize,
+    volumes: usize,
+    disk: Arc<dyn Disk>,
     settings: Vec<(String, String)>,
 }
 
 /// A running cluster. Everything stops and goes when it is dropped.
 pub struct Cluster {
     dir: TempDir,
+    volumes: usize,
+    disk: Arc<dyn Disk>,
     /// With `fs.defaultFS` as the clients need it.
     conf: Configuration,
     user: String,
@@ -34,6 +40,16 @@ impl ClusterBuilder {
     pub fn set(mut self, key: &str, value: &str) -> Self {
         self.settings.push((key.to_string(), value.to_string()));
         self
+    }
+
+    /// The disk of all daemons, instead of the kernel's; it is formatted past it.
+    pub fn on_disk(self, disk: Arc<dyn Disk>) -> Self {
+        ClusterBuilder { disk, ..self }
+    }
+
+    /// Data directories of each DataNode, instead of one.
+    pub fn volumes(self, volumes: usize) -> Self {
+        ClusterBuilder { volumes, ..self }
     }
 
     /// Formats, starts, and waits until all DataNodes are there and safe mode is over.
@@ -65,7 +81,8 @@ impl ClusterBuilder {
         }
         let user = surus_client::login_name();
         surus_namenode::format(&conf, &user, None).expect("format");
-        let mut cluster = Cluster { dir, conf, user, namenode: None, datanodes: Vec::new() };
+        let mut cluster =
+            Cluster { dir, volumes: self.volumes, disk: self.disk, conf, user, namenode: None, datanodes: Vec::new() };
         cluster.start_namenode();
         for index in 0..self.datanodes {
             cluster.datanodes.push(None);
@@ -78,7 +95,7 @@ impl ClusterBuilder {
 
 impl Cluster {
     pub fn with_datanodes(datanodes: usize) -> ClusterBuilder {
-        ClusterBuilder { datanodes, settings: Vec::new() }
+        ClusterBuilder { datanodes, volumes: 1, disk: Arc::new(RealDisk), settings: Vec::new() }
     }
 
     /// The clients' configuration.
@@ -90,9 +107,18 @@ impl Cluster {
         self.dir.path()
     }
 
-    /// The data directory of one DataNode.
+    pub fn name_dir(&self) -> PathBuf {
+        self.dir.path().join("name")
+    }
+
+    /// What holds all data directories of one DataNode.
     pub fn data_dir(&self, index: usize) -> PathBuf {
         self.dir.path().join(format!("data{index}"))
+    }
+
+    /// One of them.
+    pub fn volume_dir(&self, index: usize, volume: usize) -> PathBuf {
+        self.data_dir(index).join(volume.to_string())
     }
 
     pub fn namenode(&self) -> &NameNode {
@@ -123,7 +149,7 @@ impl Cluster {
     /// Starts the NameNode, on the port it had before.
     pub fn start_namenode(&mut self) {
         let options = NameNodeOptions { user: self.user.clone(), ..NameNodeOptions::default() };
-        let namenode = NameNode::start(&self.conf, options).expect("the NameNode starts");
+        let namenode = NameNode::start_on(self.disk.clone(), &self.conf, options).expect("the NameNode starts");
         self.conf.set(keys::FS_DEFAULT_FS.name(), format!("hdfs://{}", namenode.rpc_address()));
         self.namenode = Some(namenode);
     }
@@ -135,6 +161,12 @@ impl Cluster {
         self.wait_for_datanodes(self.datanodes.iter().flatten().count());
     }
 
+    /// One more.
+    pub fn add_datanode(&mut self) {
+        self.datanodes.push(None);
+        self.start_datanode(self.datanodes.len() - 1);
+    }
+
     pub fn stop_datanode(&mut self, index: usize) {
         if let Some(datanode) = self.datanodes[index].take() {
             datanode.stop();
@@ -143,8 +175,11 @@ impl Cluster {
 
     pub fn start_datanode(&mut self, index: usize) {
         let mut conf = self.conf.clone();
-        conf.set(keys::DFS_DATANODE_DATA_DIR.name(), format!("file://{}", self.data_dir(index).display()));
-        self.datanodes[index] = Some(DataNode::start(&conf).expect("the DataNode starts"));
+        let volumes: Vec<String> =
+            (0..self.volumes).map(|volume| format!("file://{}", self.volume_dir(index, volume).display())).collect();
+        conf.set(keys::DFS_DATANODE_DATA_DIR.name(), volumes.join(","));
+        let config = DataNodeConfig::from_configuration(&conf).expect("a DataNode's configuration");
+        self.datanodes[index] = Some(DataNode::start_on(self.disk.clone(), config).expect("the DataNode starts"));
     }
 
     /// Waits until `count` DataNodes are live and the NameNode has left safe mode.

@@ -3,14 +3,19 @@
 
 use std::path::Path;
 use surus_conf::Configuration;
+use surus_datanode::store::{PoolVersion, StorageVersion, meta};
 use surus_disk::{Disk, MemDisk, OpenMode, SyncPoint};
 use surus_journal::image::load_image;
 use surus_journal::ops::OpDecoder;
 use surus_journal::{LAYOUT_VERSION, SegmentReader, StorageInfo};
+use surus_keys::KeyStore;
 use surus_namespace::NamespaceConfig;
+use surus_proto::hadoop::hdfs::datanode::StorageBlockReportProto;
 use surus_types::TxId;
 use surus_webhdfs::{Method, Side};
 use surus_wire::datatransfer::{PipelineAck, md5, op, packet};
+use surus_wire::required;
+use surus_wire::rpc::client::Response;
 use surus_wire::rpc::session::{Event, Negotiation, ServerSession};
 
 /// Name, function, and inputs to start from.
@@ -30,6 +35,11 @@ pub const TARGETS: &[Target] = &[
     Target { name: "fsimage", run: fsimage, seeds: image_seeds },
     Target { name: "site_xml", run: site_xml, seeds: xml_seeds },
     Target { name: "webhdfs_query", run: webhdfs_query, seeds: query_seeds },
+    Target { name: "rpc_response", run: rpc_response, seeds: response_seeds },
+    Target { name: "block_report", run: block_report, seeds: report_seeds },
+    Target { name: "version", run: version, seeds: version_seeds },
+    Target { name: "meta_file", run: meta_file, seeds: meta_seeds },
+    Target { name: "key_store", run: key_store, seeds: key_store_seeds },
 ];
 
 /// Runs one target by name; unknown names are a mistake of the caller.
@@ -223,6 +233,96 @@ fn query_seeds() -> Vec<Vec<u8>> {
     .to_vec()
 }
 
+fn rpc_response(data: &[u8]) {
+    let _ = Response::decode(data);
+}
+
+fn response_seeds() -> Vec<Vec<u8>> {
+    vec![include_bytes!("../../wire/tests/data/fsshell-5.s2c")[4..].to_vec()]
+}
+
+/// `StorageBlockReportProto`, and then the list of replicas in it.
+fn block_report(data: &[u8]) {
+    if let Ok(report) = required::decode::<StorageBlockReportProto>(data)
+        && let Ok(replicas) = surus_namenode::decode_block_report(&report)
+    {
+        assert!(replicas.len() <= data.len());
+    }
+}
+
+fn report_seeds() -> Vec<Vec<u8>> {
+    vec![
+        // Storage DS, two blocks in one buffer as a Java DataNode packs them.
+        b"\x0a\x04\x0a\x02DS\x18\x02\x22\x15\x82\x80\x80\x80\x08\xd8\xaa\x04\xeb\x07\x00\x84\x80\x80\x80\x08\xe8\x07\xea\x07\x00".to_vec(),
+        // The older list: one finalized block, the end mark, one other.
+        [&b"\x0a\x04\x0a\x02DS\x12\x27\x01\x01\x07\x08\x09"[..], &[0xff; 9], &[1], &[0xff; 9], &[1], &[0xff; 9], &[1, 10, 11, 12, 1]]
+            .concat(),
+    ]
+}
+
+/// The VERSION files of name directories, data directories and block pools.
+fn version(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let _ = StorageInfo::parse(&text);
+    let _ = StorageVersion::parse(&text);
+    let _ = PoolVersion::parse(&text);
+}
+
+fn version_seeds() -> Vec<Vec<u8>> {
+    let storage = StorageVersion {
+        datanode_uuid: "u-1".to_owned(),
+        cluster_id: "CID-1".to_owned(),
+        storage_id: "DS-1".to_owned(),
+        layout_version: -57,
+    };
+    let pool = PoolVersion { namespace_id: 7, pool_id: "BP-1".to_owned(), ctime: 9, layout_version: -57 };
+    [storage_info().to_properties(1_000), storage.to_text(), pool.to_text()].map(String::into_bytes).to_vec()
+}
+
+/// A meta file beside a block of some bytes.
+fn meta_file(data: &[u8]) {
+    let disk = MemDisk::new();
+    let (block, sums) = (Path::new("/blk_1"), Path::new("/blk_1_1.meta"));
+    put(&disk, block, &[7; 2_000]);
+    put(&disk, sums, data);
+    if let Ok(checksum) = meta::decode_header(data) {
+        assert!(checksum.bytes_per_checksum() > 0);
+    }
+    let open = |path| disk.open(path, OpenMode::Read).expect("it was written");
+    let (length, _) = meta::verified_length(&*open(block), &*open(sums)).expect("memory reads");
+    assert!(length <= 2_000);
+}
+
+fn meta_seeds() -> Vec<Vec<u8>> {
+    let mut seeds = vec![b"\0\x01\0\0\0\x02\0".to_vec()];
+    for kind in [1, 2] {
+        let mut seed = vec![0, 1, kind, 0, 0, 2, 0];
+        seed.extend_from_slice(&[0x5a; 16]);
+        seeds.push(seed);
+    }
+    seeds
+}
+
+/// A key store of the password `none`: what is changed is signed anew, so that its reader is reached.
+fn key_store(data: &[u8]) {
+    use sha1::Digest;
+    let mut hash = sha1::Sha1::new();
+    for unit in "none".encode_utf16() {
+        hash.update(unit.to_be_bytes());
+    }
+    hash.update(b"Mighty Aphrodite");
+    hash.update(data);
+    let signed = [data, &hash.finalize()[..]].concat();
+    if let Ok(store) = KeyStore::parse(&signed, "none") {
+        assert!(store.aliases().count() <= data.len());
+    }
+}
+
+fn key_store_seeds() -> Vec<Vec<u8>> {
+    let whole = include_bytes!("../../keys/tests/data/keys.jceks");
+    vec![whole[..whole.len() - 20].to_vec()]
+}
+
 /// A small generator with a seed that can be printed and used again (SplitMix64).
 pub struct Mutator(u64);
 
@@ -239,7 +339,8 @@ impl Mutator {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    /// A number below `bound`; 0 where that is 0.
+    pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }
 

@@ -3,5 +3,7 @@
 
 mod cluster;
 pub mod fuzz;
+mod hanging_disk;
 
 pub use cluster::{Cluster, ClusterBuilder};
+pub use hanging_disk::HangingDisk;

@@ -4,6 +4,7 @@ mod data;
 mod failures;
 mod fuzz;
 mod hosts;
+mod hung_disks;
 mod names;
 mod restart;
 mod webhdfs;

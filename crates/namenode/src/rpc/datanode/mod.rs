@@ -1,7 +1,7 @@
 //! DatanodeProtocol: what DataNodes tell the NameNode, and what they are told to do.
 //! Source: `DatanodeProtocolServerSideTranslatorPB.java`, `NameNodeRpcServer.java`, Hadoop 3.5.0.
 
-mod block_list;
+pub mod block_list;
 mod commands;
 mod reports;
 
