@@ -72,9 +72,8 @@ fn work(node: &Weak<Node>, volume: &Arc<Volume>, jobs: &Receiver<Deletion>) {
         match jobs.recv_timeout(REFRESH_EVERY) {
             Ok(deletion) => {
                 let Some(node) = node.upgrade() else { return };
-                let Some(pool) = node.store.pool(&deletion.pool_id) else { continue };
                 for replica in deletion.replicas {
-                    let block = pool.delete_detached(replica);
+                    let block = replica.delete();
                     node.reports.deleted(&deletion.pool_id, &block, volume);
                 }
             }

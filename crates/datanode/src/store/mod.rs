@@ -1,5 +1,6 @@
 //! The block store: data directories in Hadoop's layout (-57), the replica map, and all that changes either.
 
+mod delete;
 pub mod meta;
 mod pool;
 mod recover;
@@ -18,7 +19,8 @@ pub use version::{LAYOUT_VERSION, PoolVersion, StorageVersion};
 pub use volume::{StorageLocation, Volume};
 pub use writer::{Batch, ReplicaWriter};
 
-pub(crate) use pool::{Detached, io_error};
+pub(crate) use delete::Detached;
+pub(crate) use pool::io_error;
 
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;

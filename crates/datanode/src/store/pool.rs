@@ -3,6 +3,7 @@
 //! The map's lock is never held during a disk operation. Whoever changes a replica's files holds its writer's turn or
 //! has moved the replica into a state that nobody else touches.
 
+use super::delete::Deletions;
 use super::meta;
 use super::replica::{Kind, OpenReplica, Replica};
 use super::version::PoolVersion;
@@ -29,6 +30,7 @@ pub struct BlockPool {
     pub(crate) volumes: Vec<Arc<Volume>>,
     pub(crate) dirs: Vec<PoolDirs>,
     pub(crate) map: Mutex<HashMap<BlockId, Replica>>,
+    pub(super) deletions: Deletions,
     next_volume: AtomicUsize,
     /// How long a writer that was told to stop may take: `dfs.datanode.xceiver.stop.timeout.millis`.
     pub(crate) stop_timeout: Duration,
@@ -56,18 +58,6 @@ pub struct ReplicaReader {
     pub volume: Arc<Volume>,
 }
 
-/// A replica that is out of the map and still on disk.
-pub(crate) struct Detached {
-    block: Block,
-    replica: Replica,
-}
-
-impl Detached {
-    pub fn volume(&self) -> u16 {
-        self.replica.volume
-    }
-}
-
 fn not_found(what: &str, block: impl std::fmt::Display) -> HdfsError {
     HdfsError::new(ExceptionClass::ReplicaNotFound, format!("{what}{block}"))
 }
@@ -75,7 +65,15 @@ fn not_found(what: &str, block: impl std::fmt::Display) -> HdfsError {
 impl BlockPool {
     pub(crate) fn new(version: PoolVersion, volumes: Vec<Arc<Volume>>, stop_timeout: Duration) -> Self {
         let dirs = volumes.iter().map(|v| v.pool_dirs(&version.pool_id)).collect();
-        BlockPool { version, volumes, dirs, map: Mutex::default(), next_volume: AtomicUsize::new(0), stop_timeout }
+        BlockPool {
+            version,
+            volumes,
+            dirs,
+            map: Mutex::default(),
+            deletions: Deletions::default(),
+            next_volume: AtomicUsize::new(0),
+            stop_timeout,
+        }
     }
 
     pub fn id(&self) -> &str {
@@ -216,10 +214,12 @@ impl BlockPool {
             && let Kind::Rbw(open) | Kind::Temporary(open) = &replica.kind
             && replica.generation_stamp < block.generation_stamp
         {
-            let turn = self.take_over(open, block.id)?;
-            self.remove_files(block.id, &replica);
-            self.map.lock().remove(&block.id);
-            drop(turn);
+            let _turn = self.take_over(open, block.id)?;
+            // Its writer may have completed it, or thrown it away.
+            if self.map.lock().get(&block.id).is_some_and(|now| now.is_written_by(open)) {
+                self.remove_files(block.id, &replica);
+                self.map.lock().remove(&block.id);
+            }
         }
         self.create(block, storage_type, storage_id, checksum, true)
     }
@@ -232,6 +232,7 @@ impl BlockPool {
         checksum: Checksum,
         temporary: bool,
     ) -> Result<ReplicaWriter, HdfsError> {
+        self.wait_for_deletion(block)?;
         let open = OpenReplica::with_length(0, None);
         let turn = open.take_over(None, self.stop_timeout).map_err(|()| HdfsError::io("replica is being written"))?;
         let volume = self.choose_volume(storage_type, storage_id, block.num_bytes)?;
@@ -243,6 +244,9 @@ impl BlockPool {
         };
         {
             let mut map = self.map.lock();
+            if self.deletions.is_running(block.id) {
+                return Err(self.is_being_deleted(block));
+            }
             if let Some(present) = map.get(&block.id) {
                 return Err(HdfsError::io(format!(
                     "Block {} already exists in state {} and thus cannot be created.",
@@ -342,7 +346,15 @@ impl BlockPool {
         };
         let done = Replica { num_bytes: length, kind: Kind::Finalized, ..replica.clone() };
         self.move_files(id, &replica, &done, sync).map_err(io_error)?;
-        self.map.lock().insert(id, done.clone());
+        {
+            let mut map = self.map.lock();
+            if !map.get(&id).is_some_and(|now| now.is_written_by(writer.open_replica())) {
+                drop(map);
+                self.remove_files(id, &done);
+                return Err(not_found("Cannot finalize a non-existent replica blk_", id));
+            }
+            map.insert(id, done.clone());
+        }
         writer.completed();
         if sync {
             self.sync_moved(id, &replica, &done).map_err(io_error)?;
@@ -396,45 +408,6 @@ impl BlockPool {
         Ok(())
     }
 
-    /// Deletes the map's entry of each block whose generation stamp matches. Returns what is to be removed from disk.
-    pub(crate) fn detach(&self, blocks: &[Block]) -> Vec<Detached> {
-        let mut map = self.map.lock();
-        let mut gone = Vec::new();
-        for block in blocks {
-            match map.get(&block.id) {
-                Some(r) if r.generation_stamp == block.generation_stamp => {
-                    if let Some(replica) = map.remove(&block.id) {
-                        gone.push(Detached { block: replica.block(block.id), replica });
-                    }
-                }
-                Some(r) => tracing::warn!("not deleted: {block} is here with generation stamp {}", r.generation_stamp),
-                None => tracing::debug!("not deleted: {block} is not here"),
-            }
-        }
-        gone
-    }
-
-    /// Removes the files of a detached replica and gives its room back.
-    pub(crate) fn delete_detached(&self, detached: Detached) -> Block {
-        let Detached { block, replica } = detached;
-        if let Kind::Rbw(open) | Kind::Temporary(open) = replica.kind.original() {
-            // Its writer would go on filling a deleted file.
-            let _turn = open.take_over(None, self.stop_timeout);
-        }
-        let meta_bytes = self.meta_bytes(block.id, &replica);
-        self.remove_files(block.id, &replica);
-        if let Ok((volume, _)) = self.volume(replica.volume) {
-            volume.sub_used(block.num_bytes + meta_bytes);
-            volume.num_blocks.fetch_sub(1, Ordering::Relaxed);
-        }
-        block
-    }
-
-    fn meta_bytes(&self, id: BlockId, replica: &Replica) -> u64 {
-        let (Ok((volume, _)), Ok((_, meta))) = (self.volume(replica.volume), self.paths(id, replica)) else { return 0 };
-        volume.disk.metadata(&meta).map_or(0, |m| m.len)
-    }
-
     /// Calls `visit` with each replica of a volume that belongs into a block report.
     pub fn report(&self, volume: u16, mut visit: impl FnMut(Block, ReplicaState)) {
         for (id, replica) in self.map.lock().iter().filter(|(_, r)| r.volume == volume) {
@@ -451,27 +424,6 @@ impl BlockPool {
         let before = map.len();
         map.retain(|_, r| r.volume != volume);
         before - map.len()
-    }
-
-    /// Forgets a finalized replica whose block file somebody removed. Its volume, when it was so.
-    /// Source: `FsDatasetImpl.invalidateMissingBlock`, Hadoop 3.5.0.
-    pub(crate) fn forget_missing(&self, block: &Block) -> Option<(Block, Arc<Volume>)> {
-        let replica = self.map.lock().get(&block.id).filter(|r| r.state() == ReplicaState::Finalized).cloned()?;
-        let (volume, dirs) = self.volume(replica.volume).ok()?;
-        let (data, _) = self.paths(block.id, &replica).ok()?;
-        // With the directories gone too, it is the disk that is missing.
-        if !volume.disk.exists(&dirs.finalized).ok()? || volume.disk.exists(&data).ok()? {
-            return None;
-        }
-        let mut map = self.map.lock();
-        let present = map.get(&block.id)?;
-        if present.state() != ReplicaState::Finalized || present.generation_stamp != replica.generation_stamp {
-            return None;
-        }
-        map.remove(&block.id);
-        volume.sub_used(replica.num_bytes);
-        volume.num_blocks.fetch_sub(1, Ordering::Relaxed);
-        Some((replica.block(block.id), volume.clone()))
     }
 
     /// Tells everybody who writes to end.

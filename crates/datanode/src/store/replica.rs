@@ -36,6 +36,11 @@ impl Replica {
         self.kind.state()
     }
 
+    /// Whether the replica is open, and `open` is what its writer shares.
+    pub fn is_written_by(&self, open: &Arc<OpenReplica>) -> bool {
+        matches!(&self.kind, Kind::Rbw(mine) | Kind::Temporary(mine) if Arc::ptr_eq(mine, open))
+    }
+
     /// Bytes in the block file.
     pub fn bytes_on_disk(&self) -> u64 {
         match self.kind.original() {

@@ -3,7 +3,7 @@
 
 use super::meta::{self, checksum_offset};
 use super::pool::BlockPool;
-use super::replica::{Kind, OpenReplica, WriterTurn};
+use super::replica::{Kind, OpenReplica, Replica, WriterTurn};
 use super::volume::Volume;
 use crate::checksum::{Checksum, extend};
 use std::io::{self, IoSlice};
@@ -292,16 +292,15 @@ impl ReplicaWriter {
         self.durable_chunk = partial_chunk(self.checksum, length);
     }
 
+    /// Removes the files of a half copy, and only then lets somebody make another.
     fn discard_temporary(&self) {
-        let replica = {
-            let mut map = self.pool.map.lock();
-            match map.get(&self.id).map(|r| &r.kind) {
-                Some(Kind::Temporary(open)) if Arc::ptr_eq(open, &self.open) => map.remove(&self.id),
-                _ => None,
-            }
-        };
-        if let Some(replica) = replica {
-            self.pool.remove_files(self.id, &replica);
+        let mine = |replica: &Replica| matches!(&replica.kind, Kind::Temporary(open) if Arc::ptr_eq(open, &self.open));
+        let replica = self.pool.map.lock().get(&self.id).filter(|r| mine(r)).cloned();
+        let Some(replica) = replica else { return };
+        self.pool.remove_files(self.id, &replica);
+        let mut map = self.pool.map.lock();
+        if map.get(&self.id).is_some_and(mine) {
+            map.remove(&self.id);
             self.volume.sub_used(self.length + meta::HEADER_BYTES);
             self.volume.num_blocks.fetch_sub(1, Ordering::Relaxed);
         }
