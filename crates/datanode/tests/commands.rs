@@ -69,6 +69,28 @@ fn copy_then_delete() {
     assert!(reader.read(extended(ID, 1001, 3000), 0, 3000).unwrap_err().contains("Replica not found"));
 }
 
+/// What a client still writes is not copied as if it were complete, nor is what is shorter than the NameNode knows it.
+#[test]
+fn only_complete_replicas_are_copied() {
+    let cluster = Cluster::start(2);
+    let mut writer = write(&cluster, 0, 3000, false);
+    let order = || block_command(Action::Transfer, vec![cluster.info(1)]);
+    cluster.namenode.command(&cluster.datanodes[0], order());
+    let error = cluster.namenode.wait("errorReport", |h| h.errors.first().cloned());
+    assert_eq!((error.error_code, error.msg), (2, format!("Can't send invalid block {POOL}:blk_{ID}_1001")));
+    writer.packet(1, 3000, 3000, true, false, false);
+    assert_eq!(writer.ack(), (1, vec![SUCCESS]));
+    let mut longer = order();
+    longer.blk_cmd.as_mut().unwrap().blocks[0].num_bytes = Some(3001);
+    cluster.namenode.command(&cluster.datanodes[0], longer);
+    let bad = cluster.namenode.wait("reportBadBlocks", |h| h.bad_blocks.first().cloned());
+    assert_eq!((bad.b.block_id, bad.b.generation_stamp), (ID, 1001));
+    cluster.namenode.wait("one copy at most", |h| {
+        let received = h.changes.iter().filter(|c| c.block.block_id == ID && c.status == 2).count();
+        (received > 0).then(|| assert_eq!(received, 1))
+    });
+}
+
 #[test]
 fn recovery_agrees_on_the_shortest_open_replica() {
     let cluster = Cluster::start(2);

@@ -5,7 +5,7 @@ use super::sender::BlockSender;
 use super::server::{After, Session};
 use super::write::{block_of, connect, xfer_address};
 use crate::node::Node;
-use crate::store::ReplicaState;
+use crate::store::{ReplicaInfo, ReplicaState};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use surus_proto::hadoop::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, CachingStrategyProto, ClientOperationHeaderProto, DatanodeInfoProto,
     DnTransferAckProto, ExtendedBlockProto, OpTransferBlockProto, OpWriteBlockProto, Status,
 };
-use surus_types::{Block, HdfsError};
+use surus_types::{Block, ExceptionClass, HdfsError};
 use surus_wire::datatransfer::Op;
 use surus_wire::datatransfer::op::put_op;
 
@@ -42,6 +42,9 @@ pub(crate) fn send_replica(node: &Arc<Node>, copy: &Copy) -> Result<(), HdfsErro
 
 fn try_send(node: &Arc<Node>, copy: &Copy) -> Result<(), HdfsError> {
     let (pool, info) = node.replica(&copy.pool_id, &copy.block)?;
+    if copy.client_name.is_empty() {
+        check_complete(node, copy, &info)?;
+    }
     let stage = match info.state {
         _ if copy.client_name.is_empty() => Stage::PipelineSetupCreate,
         ReplicaState::Finalized => Stage::TransferFinalized,
@@ -60,11 +63,16 @@ fn try_send(node: &Arc<Node>, copy: &Copy) -> Result<(), HdfsError> {
     let block = Block { num_bytes: visible, ..info.block };
     let Some((first, rest)) = copy.targets.split_first() else { return Ok(()) };
     let sender = BlockSender::open(&pool, &block, 0, visible, true).map_err(|refusal| {
-        if refusal.damaged {
+        // A complete replica without its file is as bad as a damaged one.
+        let no_file = copy.client_name.is_empty() && refusal.error.class == ExceptionClass::ReplicaNotFound;
+        if refusal.damaged || no_file {
             node.reports.bad_block(node, &copy.pool_id, &block);
         }
-        refusal.error
+        if no_file { HdfsError::io(refusal.error.message) } else { refusal.error }
     })?;
+    if copy.client_name.is_empty() && sender.reader().info.state != ReplicaState::Finalized {
+        return Err(invalid(copy));
+    }
     let io_error =
         |e: io::Error| HdfsError::io(format!("{}:{block} to {}: {e}", copy.pool_id, xfer_address(node, &first.id)));
     let stream = connect(node, &first.id, rest.len()).map_err(io_error)?;
@@ -84,6 +92,27 @@ fn try_send(node: &Arc<Node>, copy: &Copy) -> Result<(), HdfsError> {
         let _ = Input::new(stream).fill();
     }
     Ok(())
+}
+
+/// A copy that the NameNode ordered is one of a complete replica: no client mends it where it is cut short.
+/// Source: `DataNode.transferBlock`, `FsDatasetImpl.checkBlock`, Hadoop 3.5.0.
+fn check_complete(node: &Node, copy: &Copy, info: &ReplicaInfo) -> Result<(), HdfsError> {
+    if info.state != ReplicaState::Finalized || info.block.generation_stamp != copy.block.generation_stamp {
+        return Err(invalid(copy));
+    }
+    if info.block.num_bytes < copy.block.num_bytes {
+        node.reports.bad_block(node, &copy.pool_id, &copy.block);
+        return Err(HdfsError::io(format!(
+            "Can't replicate block {}:{} because on-disk length {} is shorter than NameNode recorded length {}",
+            copy.pool_id, copy.block, info.block.num_bytes, copy.block.num_bytes
+        )));
+    }
+    Ok(())
+}
+
+fn invalid(copy: &Copy) -> HdfsError {
+    let text = format!("Can't send invalid block {}:{}", copy.pool_id, copy.block);
+    HdfsError::new(ExceptionClass::ReplicaNotFound, text)
 }
 
 fn request(
