@@ -19,18 +19,27 @@ const COPY: BlockId = BlockId(1_073_741_999);
 const CLONES: u64 = 6;
 
 pub fn open(disk: &MemDisk) -> (BlockStore, Arc<BlockPool>) {
+    let store = open_store(disk, &["/data/1"], 0);
+    let pool = open_pool(&store).unwrap();
+    (store, pool)
+}
+
+fn open_pool(store: &BlockStore) -> std::io::Result<Arc<BlockPool>> {
+    let version = PoolVersion { namespace_id: 7, pool_id: "BP-1".into(), ctime: 1, layout_version: -57 };
+    store.open_pool(&version, "CID-1")
+}
+
+fn open_store(disk: &MemDisk, dirs: &[&str], failed_volumes_tolerated: i32) -> BlockStore {
+    let location = |dir: &&str| StorageLocation { path: dir.into(), storage_type: StorageType::Disk };
     let config = StoreConfig {
-        locations: vec![StorageLocation { path: "/data/1".into(), storage_type: StorageType::Disk }],
-        failed_volumes_tolerated: 0,
+        locations: dirs.iter().map(location).collect(),
+        failed_volumes_tolerated,
         reserved_bytes: 0,
         directory_mode: 0o700,
         roll_back: false,
         stop_timeout: Duration::from_secs(1),
     };
-    let store = BlockStore::open(Arc::new(disk.clone()), config).unwrap();
-    let version = PoolVersion { namespace_id: 7, pool_id: "BP-1".into(), ctime: 1, layout_version: -57 };
-    let pool = store.open_pool(&version, "CID-1").unwrap();
-    (store, pool)
+    BlockStore::open(Arc::new(disk.clone()), config).unwrap()
 }
 
 pub fn disk() -> MemDisk {
@@ -391,4 +400,26 @@ fn directories_of_a_durable_block_are_durable() {
     pool.update_under_recovery(&block(1001), GenerationStamp(1005), far, 700).unwrap();
     let (_store, after) = open(&disk.crash_clone(CrashMode::Nothing, 0));
     assert_eq!(after.lookup(far).expect("the copy is gone").block.num_bytes, 700);
+}
+
+/// A file that cannot be read at start costs its replica, not the volume, and nothing of it is cut off.
+#[test]
+fn one_unreadable_file_costs_one_replica() {
+    const OTHER: BlockId = BlockId(1_073_741_826);
+    let before = disk();
+    let (_store, pool) = open(&before);
+    for id in [ID, OTHER] {
+        let mut writer = pool.create_rbw(&Block { id, ..block(1001) }, StorageType::Disk, "", crc32c()).unwrap();
+        send(&mut writer, 0, 1000).unwrap();
+    }
+    for file in ["/rbw/blk_1073741825_1001.meta", "/rbw/blk_1073741825"] {
+        let disk = before.kill_clone();
+        disk.inject(Fault::all(FaultKind::Read, std::io::ErrorKind::Other).below(file));
+        let (_store, pool) = open(&disk);
+        assert!(pool.lookup(ID).is_none(), "{file}");
+        assert_eq!(pool.lookup(OTHER).map(|info| info.block.num_bytes), Some(1000), "{file}");
+        let (_store, pool) = open(&disk.kill_clone());
+        assert_eq!(pool.lookup(ID).map(|info| info.block.num_bytes), Some(1000), "{file}: cut");
+        verify(&pool, ID, 1000, file);
+    }
 }

@@ -61,9 +61,16 @@ pub fn meta_length(checksum: Checksum, length: u64) -> u64 {
 /// How many bytes of a block file its checksums vouch for, and the checksum of the last chunk where that is partial.
 ///
 /// A process killed between writing the last chunk's data and its checksum leaves a checksum of fewer bytes; those were
-/// acknowledged, so the longest prefix that matches counts.
+/// acknowledged, so the longest prefix that matches counts. A header that makes no sense vouches for nothing.
+///
+/// # Errors
+/// A file cannot be read.
 pub fn verified_length(data: &dyn DiskFile, meta: &dyn DiskFile) -> io::Result<(u64, Option<[u8; 4]>)> {
-    let Ok(checksum) = read_header(meta) else { return Ok((0, None)) };
+    let checksum = match read_header(meta) {
+        Ok(checksum) => checksum,
+        Err(e) if e.kind() == io::ErrorKind::InvalidData => return Ok((0, None)),
+        Err(e) => return Err(e),
+    };
     let length = data.len()?;
     if checksum.checksum_size() == 0 {
         return Ok((length, None));

@@ -95,7 +95,17 @@ impl BlockPool {
                 tracing::warn!("{}: blk_{id} in rbw has no meta file: not served", volume.root.display());
                 continue;
             };
-            let length = self.verify_unfinished(volume, dirs, *id, *stamp)?;
+            let length = match self.verify_unfinished(volume, dirs, *id, *stamp) {
+                Ok(length) => length,
+                // One bad file is no bad disk. The NameNode does not hear of the replica, and nothing of it is changed.
+                Err(e) => {
+                    tracing::error!(
+                        "{}: blk_{id}_{stamp} in rbw cannot be read: not served: {e}",
+                        volume.root.display()
+                    );
+                    continue;
+                }
+            };
             used += length + meta_length;
             let replica =
                 Replica { generation_stamp: *stamp, num_bytes: length, volume: volume.index, kind: Kind::Rwr };
@@ -152,6 +162,15 @@ impl BlockPool {
         let block = Block { id, generation_stamp: stamp, num_bytes: 0 };
         let data = volume.disk.open(&dirs.rbw.join(block_name(id)), OpenMode::ReadWrite)?;
         let meta = volume.disk.open(&dirs.rbw.join(meta_name(&block)), OpenMode::ReadWrite)?;
+        let checksum = match meta::read_header(&*meta) {
+            Ok(checksum) => checksum,
+            // A process that was killed may not have written it; whatever bytes there are stay as they are.
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+                tracing::warn!("{}: {block} in rbw: {e}", volume.root.display());
+                return Ok(0);
+            }
+            Err(e) => return Err(e),
+        };
         let (length, _) = meta::verified_length(&*data, &*meta)?;
         let on_disk = data.len()?;
         if length < on_disk {
@@ -159,11 +178,9 @@ impl BlockPool {
             data.set_len(length)?;
         }
         // Checksums of bytes that are gone would be counted into the checksum of the block.
-        if let Ok(checksum) = meta::read_header(&*meta) {
-            let meta_length = meta::HEADER_BYTES + checksum.checksums_len(length as usize) as u64;
-            if meta.len()? > meta_length {
-                meta.set_len(meta_length)?;
-            }
+        let meta_length = meta::meta_length(checksum, length);
+        if meta.len()? > meta_length {
+            meta.set_len(meta_length)?;
         }
         Ok(length)
     }
