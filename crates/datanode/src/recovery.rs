@@ -69,14 +69,7 @@ fn recover(node: &Arc<Node>, recovering: &RecoveringBlockProto) -> Result<(), Hd
     if !holders.is_empty() && errors.len() == holders.len() {
         return Err(HdfsError::io(format!("All datanodes failed: {}", errors.join("; "))));
     }
-    let usable: Vec<Replica> = found.iter().filter(|r| r.state as u8 <= ReplicaState::Rwr as u8).cloned().collect();
-    if usable.is_empty() && !found.is_empty() {
-        return Err(HdfsError::io(format!(
-            "Found {} replica(s) for block {} but none is in RWR or better state",
-            found.len(),
-            located.b.block_id
-        )));
-    }
+    let usable = usable(&found, &errors, located.b.block_id)?;
     let mut request = CommitBlockSynchronizationRequestProto {
         block: located.b.clone(),
         new_gen_stamp: recovering.new_gen_stamp,
@@ -84,7 +77,7 @@ fn recover(node: &Arc<Node>, recovering: &RecoveringBlockProto) -> Result<(), Hd
         ..Default::default()
     };
     if usable.is_empty() {
-        // Nobody has a byte of it.
+        // Everybody was asked, and nobody has a byte of it.
         request.delete_block = true;
         return commit(node, &request);
     }
@@ -107,6 +100,25 @@ fn recover(node: &Arc<Node>, recovering: &RecoveringBlockProto) -> Result<(), Hd
         return Err(HdfsError::io(format!("the following datanodes failed: {}", failed.join("; "))));
     }
     commit(node, &request)
+}
+
+/// The replicas that can be recovered; none when no holder has any. Java deletes the block even where holders could not be
+/// asked; their bytes may have been promised to somebody.
+fn usable(found: &[Replica], errors: &[String], block_id: u64) -> Result<Vec<Replica>, HdfsError> {
+    if found.is_empty() && !errors.is_empty() {
+        return Err(HdfsError::io(format!(
+            "no replica of block {block_id} found, and some could not be asked: {}",
+            errors.join("; ")
+        )));
+    }
+    let usable: Vec<Replica> = found.iter().filter(|r| r.state as u8 <= ReplicaState::Rwr as u8).cloned().collect();
+    if usable.is_empty() && !found.is_empty() {
+        return Err(HdfsError::io(format!(
+            "Found {} replica(s) for block {block_id} but none is in RWR or better state",
+            found.len()
+        )));
+    }
+    Ok(usable)
 }
 
 fn commit(node: &Node, request: &CommitBlockSynchronizationRequestProto) -> Result<(), HdfsError> {
@@ -232,6 +244,16 @@ mod tests {
 
     fn replica(holder: usize, state: ReplicaState, length: u64) -> Replica {
         Replica { holder, state, stamp: 1, length }
+    }
+
+    #[test]
+    fn a_block_is_empty_only_when_all_holders_said_so() {
+        let failed = ["dn2: connection refused".to_owned()];
+        assert_eq!(usable(&[], &[], 7), Ok(vec![]));
+        assert!(usable(&[], &failed, 7).unwrap_err().message.contains("dn2: connection refused"));
+        let one = replica(0, ReplicaState::Rbw, 7);
+        assert_eq!(usable(std::slice::from_ref(&one), &failed, 7), Ok(vec![one]));
+        assert!(usable(&[replica(0, ReplicaState::Temporary, 7)], &[], 7).is_err());
     }
 
     #[test]
