@@ -2,10 +2,16 @@
 
 use crate::store::Volume;
 use parking_lot::{Condvar, Mutex};
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use surus_proto::hadoop::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
 use surus_proto::hadoop::hdfs::{LocatedBlockProto, StorageTypeProto};
-use surus_types::Block;
+use surus_types::{Block, BlockId};
+
+/// More changes than this are not kept for a NameNode that does not take them: a full report says it all in less.
+const CHANGES_MAX: usize = 100_000;
+/// As many notices are kept; later ones are dropped, and their causes bring them up again.
+const NOTICES_MAX: usize = 1_000;
 
 /// One replica that came or went.
 #[derive(Clone, Debug)]
@@ -54,9 +60,10 @@ pub(crate) struct ReportQueue {
 
 #[derive(Default)]
 struct State {
+    /// RECEIVED and DELETED, in order.
     changes: Vec<Change>,
-    /// How many of `changes` say RECEIVING: those alone wake nobody.
-    receiving: usize,
+    /// RECEIVING, by block: always later than what `changes` says of the same one. These alone wake nobody.
+    receiving: HashMap<BlockId, Change>,
     notices: Vec<Notice>,
     flush: bool,
     registered: bool,
@@ -65,19 +72,37 @@ struct State {
     stop: bool,
 }
 
+impl State {
+    fn has_changes(&self) -> bool {
+        !self.changes.is_empty() || !self.receiving.is_empty()
+    }
+
+    fn clear_changes(&mut self) {
+        self.changes.clear();
+        self.receiving.clear();
+    }
+
+    /// Has a full report say what the queue has no room for.
+    fn bound_changes(&mut self) {
+        if self.changes.len() + self.receiving.len() > CHANGES_MAX {
+            self.clear_changes();
+            self.full_report_due = Some(Instant::now());
+        }
+    }
+}
+
 impl ReportQueue {
     pub(super) fn push(&self, change: Change) {
         let mut state = self.state.lock();
-        if change.status == BlockStatus::Receiving {
-            state.receiving += 1;
-        } else if state.receiving > 0 {
-            // The NameNode need not hear of the beginning of what has ended.
-            let before = state.changes.len();
-            state.changes.retain(|c| c.status != BlockStatus::Receiving || c.block.id != change.block.id);
-            state.receiving -= before - state.changes.len();
-        }
         let urgent = change.status == BlockStatus::Received;
-        state.changes.push(change);
+        if change.status == BlockStatus::Receiving {
+            state.receiving.insert(change.block.id, change);
+        } else {
+            // The NameNode need not hear of the beginning of what has ended.
+            state.receiving.remove(&change.block.id);
+            state.changes.push(change);
+        }
+        state.bound_changes();
         if urgent {
             state.flush = true;
             self.changed.notify_all();
@@ -86,7 +111,9 @@ impl ReportQueue {
 
     pub(super) fn push_notice(&self, notice: Notice) {
         let mut state = self.state.lock();
-        state.notices.push(notice);
+        if state.notices.len() < NOTICES_MAX {
+            state.notices.push(notice);
+        }
         state.flush = true;
         self.changed.notify_all();
     }
@@ -94,7 +121,7 @@ impl ReportQueue {
     /// Sends what there is, however little.
     pub(super) fn flush(&self) {
         let mut state = self.state.lock();
-        if !state.changes.is_empty() {
+        if state.has_changes() {
             state.flush = true;
             self.changed.notify_all();
         }
@@ -125,8 +152,7 @@ impl ReportQueue {
     pub(super) fn registered(&self) {
         let mut state = self.state.lock();
         state.registered = true;
-        state.changes.clear();
-        state.receiving = 0;
+        state.clear_changes();
         state.lease = None;
     }
 
@@ -135,12 +161,18 @@ impl ReportQueue {
     }
 
     /// Puts changes that could not be sent back in front of newer ones.
-    pub(super) fn put_back(&self, mut changes: Vec<Change>) {
+    pub(super) fn put_back(&self, changes: Vec<Change>) {
         let mut state = self.state.lock();
+        let (receiving, mut changes): (Vec<_>, _) =
+            changes.into_iter().partition(|c| c.status == BlockStatus::Receiving);
+        let ended: HashSet<BlockId> = state.changes.iter().map(|c| c.block.id).collect();
+        for change in receiving.into_iter().filter(|c| !ended.contains(&c.block.id)) {
+            state.receiving.entry(change.block.id).or_insert(change);
+        }
         changes.append(&mut state.changes);
-        state.receiving = changes.iter().filter(|c| c.status == BlockStatus::Receiving).count();
         state.changes = changes;
         state.flush = true;
+        state.bound_changes();
     }
 
     pub(super) fn stop(&self) {
@@ -155,12 +187,13 @@ impl ReportQueue {
             let report = state.lease.is_some();
             if state.stop || (state.registered && (state.flush || report)) {
                 state.flush = false;
-                state.receiving = 0;
                 if report {
                     state.full_report_due = None;
                 }
+                let mut changes = std::mem::take(&mut state.changes);
+                changes.extend(state.receiving.drain().map(|(_, change)| change));
                 return Round {
-                    changes: std::mem::take(&mut state.changes),
+                    changes,
                     notices: std::mem::take(&mut state.notices),
                     full_report: state.lease.take(),
                     stop: state.stop,
@@ -193,5 +226,62 @@ impl ReportQueue {
             }
         }
         state.stop
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use surus_types::GenerationStamp;
+
+    fn change(id: i64, status: BlockStatus) -> Change {
+        Change {
+            block: Block { id: BlockId(id), generation_stamp: GenerationStamp(1), num_bytes: 0 },
+            status,
+            storage_id: "DS-1".into(),
+            storage_type: StorageTypeProto::Disk,
+            delete_hint: String::new(),
+        }
+    }
+
+    fn taken(queue: &ReportQueue) -> Vec<(i64, BlockStatus)> {
+        queue.next().changes.iter().map(|c| (c.block.id.0, c.status)).collect()
+    }
+
+    #[test]
+    fn a_queue_nobody_takes_from_ends_in_a_full_report() {
+        let queue = ReportQueue::default();
+        queue.registered();
+        for id in 0..CHANGES_MAX as i64 {
+            queue.push(change(id, BlockStatus::Receiving));
+            queue.push(change(id, BlockStatus::Received));
+        }
+        assert!(!queue.wants_lease());
+        assert_eq!(queue.state.lock().changes.len(), CHANGES_MAX);
+        queue.push(change(-1, BlockStatus::Deleted));
+        assert!(queue.wants_lease());
+        queue.push(change(-2, BlockStatus::Received));
+        assert_eq!(taken(&queue), [(-2, BlockStatus::Received)]);
+        for _ in 0..NOTICES_MAX + 1 {
+            queue.push_notice(Notice::Error(1, String::new()));
+        }
+        assert_eq!(queue.next().notices.len(), NOTICES_MAX);
+    }
+
+    #[test]
+    fn what_ended_is_not_told_to_begin() {
+        use BlockStatus::{Deleted, Received, Receiving};
+        let queue = ReportQueue::default();
+        queue.registered();
+        queue.push(change(1, Receiving));
+        queue.push(change(2, Receiving));
+        queue.push(change(1, Received));
+        let round = queue.next().changes;
+        queue.push(change(2, Received));
+        queue.push(change(3, Deleted));
+        queue.push(change(3, Receiving));
+        // The round could not be sent.
+        queue.put_back(round);
+        assert_eq!(taken(&queue), [(1, Received), (2, Received), (3, Deleted), (3, Receiving)]);
     }
 }
