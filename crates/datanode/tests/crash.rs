@@ -423,3 +423,22 @@ fn one_unreadable_file_costs_one_replica() {
         verify(&pool, ID, 1000, file);
     }
 }
+
+#[test]
+fn a_volume_that_fails_at_registration_counts_as_failed() {
+    for (tolerated, fault) in [(1, "/data/2/current/BP-1"), (1, "/data/2/current/VERSION"), (0, "/data/2/current/BP-1")]
+    {
+        let disk = disk();
+        let store = open_store(&disk, &["/data/1", "/data/2"], tolerated);
+        disk.inject(Fault::all(FaultKind::AnyChange, std::io::ErrorKind::Other).below(fault));
+        match open_pool(&store) {
+            Ok(pool) => {
+                assert_eq!((tolerated, store.volumes().len(), store.failed_volumes().len()), (1, 1, 1), "{fault}");
+                let mut writer = pool.create_rbw(&block(1001), StorageType::Disk, "", crc32c()).unwrap();
+                pool.finalize(&mut writer, true).unwrap();
+                assert_eq!(pool.lookup(ID).unwrap().storage_id, store.volumes()[0].storage_id);
+            }
+            Err(e) => assert!(tolerated == 0 && e.to_string().contains("injected fault"), "{fault}: {e}"),
+        }
+    }
+}

@@ -127,7 +127,7 @@ impl BlockStore {
     /// same pool returns the same one.
     ///
     /// # Errors
-    /// Another cluster or namespace (Hadoop's text); all volumes failed.
+    /// Another cluster or namespace (Hadoop's text); more volumes failed than may.
     pub fn open_pool(&self, version: &PoolVersion, cluster_id: &str) -> io::Result<Arc<BlockPool>> {
         let mut pools = self.pools.write();
         if let Some(pool) = pools.get(&version.pool_id) {
@@ -139,10 +139,20 @@ impl BlockStore {
             }
             return Ok(pool.clone());
         }
-        let volumes = self.volumes.read().clone();
-        for volume in &volumes {
-            volume.format_or_check(cluster_id, &self.datanode_uuid)?;
-            volume.open_pool(version, self.config.roll_back)?;
+        let (mut volumes, mut failures) = (Vec::new(), Vec::new());
+        for volume in self.volumes() {
+            let opened = volume.format_or_check(cluster_id, &self.datanode_uuid);
+            match opened.and_then(|()| volume.open_pool(version, self.config.roll_back)) {
+                Ok(()) => volumes.push(volume),
+                Err(e) => failures.push((volume, e)),
+            }
+        }
+        if volumes.is_empty() {
+            // No disk is to blame: another cluster, most likely.
+            return Err(failures
+                .into_iter()
+                .next()
+                .map_or_else(|| io::Error::other("All volumes have failed"), |(_, e)| e));
         }
         let pool = Arc::new(BlockPool::new(version.clone(), volumes.clone(), self.config.stop_timeout));
         let results: Vec<io::Result<()>> = std::thread::scope(|scope| {
@@ -154,12 +164,17 @@ impl BlockStore {
         });
         for (volume, result) in volumes.iter().zip(results) {
             if let Err(e) = result {
-                self.fail_volume(volume, &e);
+                failures.push((volume.clone(), e));
                 pool.drop_volume(volume.index);
             }
         }
+        for (volume, e) in &failures {
+            self.fail_volume(volume, e);
+            pools.values().for_each(|pool| _ = pool.drop_volume(volume.index));
+        }
         if self.too_many_failed() {
-            return Err(io::Error::other("Too many failed volumes after reading the replicas"));
+            let why = failures.first().map_or_else(String::new, |(_, e)| format!(": {e}"));
+            return Err(io::Error::other(format!("Too many failed volumes{why}")));
         }
         pools.insert(version.pool_id.clone(), pool.clone());
         Ok(pool)
