@@ -3,9 +3,12 @@
 mod command_line;
 mod daemons;
 mod damage;
+mod damaged_views;
 mod encryption;
 mod full_disk;
+mod hostile;
 mod kill;
 mod launcher;
+mod ports;
 mod server;
 mod viewers;

@@ -95,6 +95,11 @@ impl Server {
         }
     }
 
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// SIGKILL: no chance to write anything more.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();

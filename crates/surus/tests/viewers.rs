@@ -7,17 +7,17 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 
 /// Name directories that Apache Hadoop wrote, by release, and what Java 3.5.0's viewers made of them.
-const NAMES: &[(&str, &[u8])] = &[
+pub const NAMES: &[(&str, &[u8])] = &[
     ("2.7.3", include_bytes!("../../journal/tests/data/name-2.7.3.tar.gz")),
     ("3.3.6", include_bytes!("../../journal/tests/data/name-3.3.6.tar.gz")),
     ("3.4.2", include_bytes!("../../journal/tests/data/name-3.4.2.tar.gz")),
     ("3.5.0", include_bytes!("../../journal/tests/data/name-3.5.0.tar.gz")),
     ("symlink", include_bytes!("../../journal/tests/data/symlink-3.5.0.tar.gz")),
 ];
-const VIEWS: &[u8] = include_bytes!("data/views.tar.gz");
+pub const VIEWS: &[u8] = include_bytes!("data/views.tar.gz");
 
 /// Files of a gzipped tar archive by path.
-fn unpack(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
+pub fn unpack(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let mut tar = Vec::new();
     flate2::read::GzDecoder::new(archive).read_to_end(&mut tar).unwrap();
     let (mut files, mut at) = (BTreeMap::new(), 0);
