@@ -13,6 +13,14 @@ use surus_conf::{ConfError, Configuration, keys};
 use surus_namespace::blocks::Observation;
 use surus_types::{DatanodeId, ExceptionClass, HdfsError};
 
+/// How many DataNodes the JSON file of CombinedHostFileManager names; nothing is resolved.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn count_combined(text: &str) -> Result<usize, String> {
+    combined::parse(text).map(|nodes| nodes.len())
+}
+
 /// Where the lists lie; empty: no list.
 #[derive(Clone, Debug, Default)]
 pub struct HostFiles {

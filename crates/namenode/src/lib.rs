@@ -40,7 +40,7 @@ pub const BUILD_VERSION: &str = "surus";
 pub use config_source::ConfigSource;
 pub use error::StartError;
 pub use namenode::{NameNode, NameNodeOptions};
+pub use storage::{StartOption, format, metadata_version, name_dirs, recover, rollback};
 /// For fuzzing.
 #[doc(hidden)]
-pub use rpc::datanode::block_list::decode as decode_block_report;
-pub use storage::{StartOption, format, metadata_version, name_dirs, recover, rollback};
+pub use {hosts::count_combined as count_combined_hosts, rpc::datanode::block_list::decode as decode_block_report};

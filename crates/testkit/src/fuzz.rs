@@ -39,6 +39,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "block_report", run: block_report, seeds: report_seeds },
     Target { name: "version", run: version, seeds: version_seeds },
     Target { name: "meta_file", run: meta_file, seeds: meta_seeds },
+    Target { name: "hosts_json", run: hosts_json, seeds: hosts_seeds },
     Target { name: "key_store", run: key_store, seeds: key_store_seeds },
 ];
 
@@ -303,6 +304,19 @@ fn meta_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
+fn hosts_json(data: &[u8]) {
+    if let Ok(count) = surus_namenode::count_combined_hosts(&String::from_utf8_lossy(data)) {
+        assert!(count <= data.len());
+    }
+}
+
+fn hosts_seeds() -> Vec<Vec<u8>> {
+    let nodes =
+        br#"{"hostName": "a"} {"hostName": "b", "port": 50, "upgradeDomain": "ud0", "adminState": "DECOMMISSIONED"}"#;
+    let list = br#"[{"hostName": "d", "adminState": "IN_MAINTENANCE", "maintenanceExpireTimeInMS": 99999999999999}]"#;
+    vec![nodes.to_vec(), list.to_vec(), vec![b'['; 10_000]]
+}
+
 /// A key store of the password `none`: what is changed is signed anew, so that its reader is reached.
 fn key_store(data: &[u8]) {
     use sha1::Digest;
@@ -373,5 +387,28 @@ impl Mutator {
             }
         }
         data
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is changed at random must have been read through to its end before.
+    #[test]
+    fn seeds_are_sound() {
+        for seed in report_seeds() {
+            let report = required::decode::<StorageBlockReportProto>(&seed).unwrap();
+            assert_eq!(surus_namenode::decode_block_report(&report).unwrap().len(), 2);
+        }
+        let [name, storage, pool] = version_seeds().try_into().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        assert!(StorageInfo::parse(&text(name)).is_ok() && StorageVersion::parse(&text(storage)).is_ok());
+        assert!(PoolVersion::parse(&text(pool)).is_ok());
+        assert!(meta_seeds().iter().all(|seed| meta::decode_header(seed).is_ok()));
+        let whole = include_bytes!("../../keys/tests/data/keys.jceks");
+        assert!(KeyStore::parse(whole, "none").is_ok());
+        assert!(Response::decode(&response_seeds()[0]).is_ok());
+        assert_eq!(surus_namenode::count_combined_hosts(&text(hosts_seeds().remove(0))), Ok(2));
     }
 }
