@@ -51,6 +51,8 @@ pub struct DataNodeConfig {
     pub balance_bandwidth: u64,
     /// `dfs.permissions.enabled`: only superusers may use the administrator's methods of the IPC port.
     pub permissions_enabled: bool,
+    /// `hadoop.security.authorization`: hadoop-policy.xml says who may use which protocol of the IPC port.
+    pub authorization: bool,
     /// `dfs.permissions.superusergroup`.
     pub supergroup: String,
     pub groups: GroupTimes,
@@ -98,6 +100,7 @@ impl DataNodeConfig {
             incremental_report_interval: conf.get(keys::DFS_BLOCKREPORT_INCREMENTAL_INTERVAL_MSEC)?,
             balance_bandwidth: conf.get(keys::DFS_DATANODE_BALANCE_BANDWIDTH_PER_SEC)?,
             permissions_enabled: conf.get(keys::DFS_PERMISSIONS_ENABLED)?,
+            authorization: conf.get(keys::HADOOP_SECURITY_AUTHORIZATION)?,
             supergroup: conf.get(keys::DFS_PERMISSIONS_SUPERUSERGROUP)?,
             groups: GroupTimes {
                 cache_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_CACHE_SECS)?),

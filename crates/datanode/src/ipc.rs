@@ -5,14 +5,21 @@ use crate::node::Node;
 use crate::recovery;
 use std::sync::Arc;
 use std::time::Duration;
-use surus_net::groups::Groups;
-use surus_net::rpc::{HeldReply, Reply, RpcCall, RpcService};
+use surus_net::groups::{GroupList, Groups};
+use surus_net::rpc::{ConnectionInfo, HeldReply, Reply, RpcCall, RpcService, refuse_proxy_user};
+use surus_net::service_acls::ServiceAcls;
 use surus_proto::hadoop::hdfs::*;
-use surus_types::{ExceptionClass, HdfsError};
+use surus_types::{Caller, ExceptionClass, HdfsError};
 use tokio::runtime::Handle;
 
 const CLIENT_DATANODE: &str = "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol";
 const INTER_DATANODE: &str = "org.apache.hadoop.hdfs.server.protocol.InterDatanodeProtocol";
+
+/// The protocols of the IPC port and the keys of their ACLs. Source: `HDFSPolicyProvider.java`, Hadoop 3.5.0.
+const SERVICE_ACL_KEYS: &[(&str, &str)] = &[
+    (CLIENT_DATANODE, "security.client.datanode.protocol.acl"),
+    (INTER_DATANODE, "security.inter.datanode.protocol.acl"),
+];
 
 /// How long the answer to shutdownDatanode gets before the DataNode ends. Source: `DataNode.java`, Hadoop 3.5.0.
 const SHUTDOWN_DELAY: Duration = Duration::from_millis(200);
@@ -21,7 +28,11 @@ pub(crate) fn service(node: &Arc<Node>, runtime: &Handle) -> Arc<dyn RpcService>
     let spawner = runtime.clone();
     let spawn = Box::new(move |job: Box<dyn FnOnce() + Send>| drop(spawner.spawn_blocking(job)));
     let groups = Groups::new(node.config.groups, &node.config.group_overrides, spawn);
-    Arc::new(Ipc { node: node.clone(), runtime: runtime.clone(), owner: surus_client::login_name(), groups })
+    let acls = match node.config.authorization {
+        true => ServiceAcls::new(&node.config.configuration, SERVICE_ACL_KEYS),
+        false => ServiceAcls::default(),
+    };
+    Arc::new(Ipc { node: node.clone(), runtime: runtime.clone(), owner: surus_client::login_name(), groups, acls })
 }
 
 struct Ipc {
@@ -30,9 +41,22 @@ struct Ipc {
     /// The user of this process, who may do everything.
     owner: String,
     groups: Arc<Groups>,
+    acls: ServiceAcls,
 }
 
 impl RpcService for Ipc {
+    /// Waits for the user's groups where lists of users are obeyed: once for a connection.
+    fn authorize(&self, connection: &ConnectionInfo) -> Result<(), HdfsError> {
+        refuse_proxy_user(connection)?;
+        if !self.acls.is_on() {
+            return Ok(());
+        }
+        let user = &connection.user;
+        let groups = self.groups_of(user);
+        let shown = Caller { user: user.clone(), ..Default::default() }.to_ugi_string();
+        self.acls.authorize(&connection.protocol, user, &shown, &groups, connection.peer.ip())
+    }
+
     fn call(&self, call: RpcCall<'_>, reply: Reply<'_>) {
         let result = match call.protocol {
             CLIENT_DATANODE => self.client_datanode(&call, reply),
@@ -181,14 +205,18 @@ impl Ipc {
     }
 
     /// Source: `DataNode.java` (`checkSuperuserPrivilege`), Hadoop 3.5.0.
+    fn groups_of(&self, user: &Arc<str>) -> GroupList {
+        let now_ms = u64::try_from(self.node.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.groups.get_blocking(user, now_ms)
+    }
+
     fn superuser(&self, call: &RpcCall<'_>) -> Result<(), HdfsError> {
         let (config, user) = (&self.node.config, &call.connection.user);
         if !config.permissions_enabled || **user == *self.owner {
             return Ok(());
         }
         // Only an administrator's rare call gets here, so that it may wait.
-        let now_ms = u64::try_from(self.node.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if self.groups.get_blocking(user, now_ms).iter().any(|group| **group == *config.supergroup) {
+        if self.groups_of(user).iter().any(|group| **group == *config.supergroup) {
             return Ok(());
         }
         Err(HdfsError::access_control(format!(

@@ -1,4 +1,4 @@
-//! Who may use the administrator's methods of the IPC port.
+//! Who may use the IPC port, and the administrator's methods of it.
 
 use crate::fake::Cluster;
 use surus_datanode::DataNode;
@@ -39,4 +39,43 @@ fn members_of_the_supergroup_are_superusers() {
     conf.set("dfs.permissions.enabled", "false");
     let datanode = DataNode::start(&conf).unwrap();
     assert_eq!(ask(&datanode, "bob"), Ok(bandwidth));
+}
+
+/// With service-level authorization on, each protocol has its list.
+#[test]
+fn lists_say_who_may_use_which_protocol() {
+    let cluster = Cluster::start(0);
+    let dir = tempfile::tempdir().unwrap();
+    let mut conf = cluster.configuration(dir.path());
+    conf.set("hadoop.user.group.static.mapping.overrides", "ann=staff;bob=users;dn=;");
+    conf.set("security.client.datanode.protocol.acl", "carl staff");
+    conf.set("security.inter.datanode.protocol.acl", "dn");
+    let call = |datanode: &DataNode, user: &str, protocol: &str, method: &str| -> Result<(), String> {
+        let address = datanode.ipc_address().to_string();
+        let client = RpcClient::new(&address, user, protocol, RpcClientOptions::default());
+        let answer = client.call::<_, GetDatanodeInfoResponseProto>(method, &GetDatanodeInfoRequestProto {});
+        match answer {
+            Err(e) if e.class() == Some(ExceptionClass::Authorization) => Err(e.to_string()),
+            _ => Ok(()),
+        }
+    };
+    let (client, inter) = (
+        "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol",
+        "org.apache.hadoop.hdfs.server.protocol.InterDatanodeProtocol",
+    );
+    let datanode = DataNode::start(&conf).unwrap();
+    assert_eq!(call(&datanode, "bob", client, "getDatanodeInfo"), Ok(()), "the lists are off");
+    datanode.stop();
+    conf.set("hadoop.security.authorization", "true");
+    let datanode = DataNode::start(&conf).unwrap();
+    assert_eq!(call(&datanode, "ann", client, "getDatanodeInfo"), Ok(()));
+    let refused = call(&datanode, "bob", client, "getDatanodeInfo").unwrap_err();
+    assert!(
+        refused.contains(&format!(
+            "User bob (auth:SIMPLE) is not authorized for protocol interface {client}: denied by configured ACL"
+        )),
+        "{refused}"
+    );
+    assert_eq!(call(&datanode, "dn", inter, "initReplicaRecovery"), Ok(()));
+    assert!(call(&datanode, "ann", inter, "initReplicaRecovery").is_err());
 }

@@ -15,7 +15,6 @@ use crate::parked::Parked;
 use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::rpc::reconfiguration::Reconfiguration;
-use crate::service_acls::ServiceAcls;
 use crate::startup::StartupProgress;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
@@ -24,6 +23,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use surus_conf::{Addr, Configuration};
 use surus_keys::KeyProvider;
 use surus_net::rpc::RpcCounters;
+use surus_net::service_acls::ServiceAcls;
 use surus_types::{Caller, ExceptionClass, HdfsError, TxId};
 
 /// The shared state of one NameNode.
@@ -105,7 +105,7 @@ impl Core {
         if !self.service_acls.read().is_on() {
             return Err(HdfsError::new(ExceptionClass::Authorization, "Service Level Authorization not enabled!"));
         }
-        *self.service_acls.write() = ServiceAcls::new(&self.config_source.read()?);
+        *self.service_acls.write() = ServiceAcls::new(&self.config_source.read()?, crate::rpc::SERVICE_ACL_KEYS);
         Ok(())
     }
 

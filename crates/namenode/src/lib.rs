@@ -24,7 +24,6 @@ mod retry_cache;
 mod rpc;
 mod safe_mode;
 mod service;
-mod service_acls;
 mod startup;
 mod storage;
 mod ticks;

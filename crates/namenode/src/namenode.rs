@@ -18,7 +18,6 @@ use crate::parked::Parked;
 use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::service::Service;
-use crate::service_acls::ServiceAcls;
 use crate::startup::StartupProgress;
 use crate::storage::{self, Found, StartOption};
 use crate::ticks;
@@ -35,6 +34,7 @@ use surus_namespace::Namespace;
 use surus_net::groups::Groups;
 use surus_net::http::{HttpLimits, HttpServer};
 use surus_net::rpc::{RpcLimits, RpcServer, RpcService};
+use surus_net::service_acls::ServiceAcls;
 use tokio::runtime::{Builder, Runtime};
 
 /// How a NameNode is started.
@@ -258,7 +258,7 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
         configuration: Mutex::new(conf.clone()),
         reconfiguration: Mutex::default(),
         service_acls: RwLock::new(match config.authorization {
-            true => ServiceAcls::new(conf),
+            true => ServiceAcls::new(conf, crate::rpc::SERVICE_ACL_KEYS),
             false => ServiceAcls::default(),
         }),
         parked: Parked::default(),

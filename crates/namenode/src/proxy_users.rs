@@ -1,9 +1,10 @@
 //! Who may act as whom: the `hadoop.proxyuser.USER.{users,groups,hosts}` keys.
-//! Source: `DefaultImpersonationProvider.java`, `MachineList.java`, Hadoop 3.5.0.
+//! Source: `DefaultImpersonationProvider.java`, Hadoop 3.5.0.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs as _};
+use std::net::IpAddr;
 use std::sync::Arc;
+use surus_net::hosts::Hosts;
 use surus_types::{ExceptionClass, HdfsError};
 
 const PREFIX: &str = "hadoop.proxyuser.";
@@ -36,43 +37,6 @@ impl Names {
 
 fn split(text: &str) -> Vec<String> {
     text.split(',').map(|n| n.trim().to_owned()).filter(|n| !n.is_empty()).collect()
-}
-
-/// Addresses, host names and ranges (`10.1.0.0/16`), or `*` for any. Names are resolved once, when the configuration is
-/// read, so that no request ever waits for a name server.
-#[derive(Clone, Debug, Default)]
-pub struct Hosts {
-    any: bool,
-    addresses: Vec<IpAddr>,
-    networks: Vec<(Ipv4Addr, u32)>,
-}
-
-impl Hosts {
-    pub fn parse(text: &str) -> Self {
-        let mut hosts = Hosts::default();
-        for name in split(text) {
-            let network = name.split_once('/').and_then(|(n, bits)| Some((n.parse().ok()?, bits.parse().ok()?)));
-            match (name.as_str(), name.parse(), network) {
-                ("*", ..) => hosts.any = true,
-                (_, Ok(address), _) => hosts.addresses.push(address),
-                (_, _, Some(network)) => hosts.networks.push(network),
-                _ => match (name.as_str(), 0).to_socket_addrs() {
-                    Ok(found) => hosts.addresses.extend(found.map(|a| a.ip())),
-                    Err(error) => tracing::warn!("proxy user host {name} does not resolve: {error}"),
-                },
-            }
-        }
-        hosts
-    }
-
-    pub fn has(&self, address: IpAddr) -> bool {
-        self.any || self.addresses.contains(&address) || matches!(address, IpAddr::V4(a) if self.has_network_of(a))
-    }
-
-    fn has_network_of(&self, address: Ipv4Addr) -> bool {
-        let prefix = |a: Ipv4Addr, bits: u32| u64::from(u32::from(a)) >> (32 - bits.min(32));
-        self.networks.iter().any(|(network, bits)| prefix(address, *bits) == prefix(*network, *bits))
-    }
 }
 
 /// All rules of a configuration.

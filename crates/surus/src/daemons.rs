@@ -212,7 +212,7 @@ pub fn namenode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
 /// # Errors
 /// What keeps it from starting.
 pub fn datanode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
-    let mut conf = conf_files::load(config)?;
+    let mut conf = conf_files::load_daemon(config, &[])?;
     let rest = conf_files::take_generic_options(&mut conf, arguments)?;
     let mut roll_back = false;
     match rest.first().map(|word| word.to_ascii_lowercase()).as_deref() {

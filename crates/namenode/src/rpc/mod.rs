@@ -16,6 +16,20 @@ use surus_types::HdfsError;
 /// The version in the header of every request, for all protocols.
 pub const PROTOCOL_VERSION: u64 = 1;
 
+/// Protocols of the NameNode's door and the keys of their ACLs.
+pub const SERVICE_ACL_KEYS: &[(&str, &str)] = &[
+    (client::NAME, "security.client.protocol.acl"),
+    (datanode::NAME, "security.datanode.protocol.acl"),
+    (namenode::NAME, "security.namenode.protocol.acl"),
+    (ha::NAME, "security.ha.service.protocol.acl"),
+    (mappings::REFRESH_NAME, "security.refresh.user.mappings.protocol.acl"),
+    (mappings::GET_NAME, "security.get.user.mappings.protocol.acl"),
+    (refresh::POLICY_NAME, "security.refresh.policy.protocol.acl"),
+    (refresh::CALL_QUEUE_NAME, "security.refresh.callqueue.protocol.acl"),
+    (refresh::GENERIC_NAME, "security.refresh.generic.protocol.acl"),
+    (reconfiguration::NAME, "security.reconfiguration.protocol.acl"),
+];
+
 /// The methods of a protocol; `None`: it is not served here.
 pub fn methods(protocol: &str) -> Option<&'static [Method]> {
     Some(match protocol {

@@ -62,6 +62,18 @@ impl RpcCall<'_> {
     }
 }
 
+/// # Errors
+/// AuthorizationException for whoever acts as somebody else.
+pub fn refuse_proxy_user(connection: &ConnectionInfo) -> Result<(), HdfsError> {
+    match &connection.real_user {
+        Some(real) if *real != connection.user => Err(HdfsError::new(
+            surus_types::ExceptionClass::Authorization,
+            format!("User: {real} is not allowed to impersonate {}", connection.user),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// What serves the calls of an RPC server.
 pub trait RpcService: Send + Sync + 'static {
     /// Whether this connection may be used at all: proxy users, service-level authorization.
@@ -69,13 +81,7 @@ pub trait RpcService: Send + Sync + 'static {
     /// # Errors
     /// The exception the client gets before the connection is closed; `AuthorizationException` for a proxy user.
     fn authorize(&self, connection: &ConnectionInfo) -> Result<(), HdfsError> {
-        match &connection.real_user {
-            Some(real) if *real != connection.user => Err(HdfsError::new(
-                surus_types::ExceptionClass::Authorization,
-                format!("User: {real} is not allowed to impersonate {}", connection.user),
-            )),
-            _ => Ok(()),
-        }
+        refuse_proxy_user(connection)
     }
 
     /// Serves one call, inline on the connection's task: it must never wait, neither for a disk nor for a

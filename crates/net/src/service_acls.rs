@@ -1,27 +1,13 @@
 //! Service-level authorization: who may open a connection for which protocol, by hadoop-policy.xml.
 //! Source: `ServiceAuthorizationManager.java`, `AccessControlList.java`, `HDFSPolicyProvider.java`, Hadoop 3.5.0.
 
-use crate::proxy_users::Hosts;
-use crate::rpc;
+use crate::hosts::Hosts;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 use surus_conf::Configuration;
 use surus_types::{ExceptionClass, HdfsError};
 
-/// Protocols of the NameNode's door and the keys of their ACLs.
-const KEYS: &[(&str, &str)] = &[
-    (rpc::client::NAME, "security.client.protocol.acl"),
-    (rpc::datanode::NAME, "security.datanode.protocol.acl"),
-    (rpc::namenode::NAME, "security.namenode.protocol.acl"),
-    (rpc::ha::NAME, "security.ha.service.protocol.acl"),
-    (rpc::mappings::REFRESH_NAME, "security.refresh.user.mappings.protocol.acl"),
-    (rpc::mappings::GET_NAME, "security.get.user.mappings.protocol.acl"),
-    (rpc::refresh::POLICY_NAME, "security.refresh.policy.protocol.acl"),
-    (rpc::refresh::CALL_QUEUE_NAME, "security.refresh.callqueue.protocol.acl"),
-    (rpc::refresh::GENERIC_NAME, "security.refresh.generic.protocol.acl"),
-    (rpc::reconfiguration::NAME, "security.reconfiguration.protocol.acl"),
-];
 const DEFAULT_ACL: &str = "security.service.authorization.default.acl";
 const DEFAULT_HOSTS: &str = "security.service.authorization.default.hosts";
 const BLOCKED: &str = ".blocked";
@@ -62,8 +48,8 @@ pub struct ServiceAcls {
 }
 
 impl ServiceAcls {
-    /// The rules as the configuration has them, authorization being on.
-    pub fn new(conf: &Configuration) -> Self {
+    /// The rules of a configuration. `keys`: the protocols that are served, each with the key of its ACL.
+    pub fn new(conf: &Configuration, keys: &[(&'static str, &str)]) -> Self {
         let text = |key: &str| conf.text(key).ok().flatten();
         let default_acl = text(DEFAULT_ACL).unwrap_or_else(|| "*".to_owned());
         let default_blocked = text(&format!("{DEFAULT_ACL}{BLOCKED}")).unwrap_or_default();
@@ -79,7 +65,7 @@ impl ServiceAcls {
                 blocked_hosts: Hosts::parse(&or(format!("{hosts}{BLOCKED}"), &default_hosts_blocked)),
             }
         };
-        ServiceAcls { rules: KEYS.iter().map(|(protocol, key)| (*protocol, rule(key))).collect() }
+        ServiceAcls { rules: keys.iter().map(|(protocol, key)| (*protocol, rule(key))).collect() }
     }
 
     pub fn is_on(&self) -> bool {
@@ -122,6 +108,11 @@ impl ServiceAcls {
 mod tests {
     use super::*;
 
+    const CLIENT: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
+    const DATANODE: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
+    const NAMENODE: &str = "org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol";
+    const GROUPS: &str = "org.apache.hadoop.tools.GetUserMappingsProtocol";
+
     #[test]
     fn who_is_let_in() {
         let mut conf = Configuration::new();
@@ -129,21 +120,29 @@ mod tests {
         conf.set("security.client.protocol.acl.blocked", "bob");
         conf.set("security.namenode.protocol.acl", " ");
         conf.set("security.datanode.protocol.hosts", "10.0.0.0/8");
-        let acls = ServiceAcls::new(&conf);
+        let acls = ServiceAcls::new(
+            &conf,
+            &[
+                (CLIENT, "security.client.protocol.acl"),
+                (DATANODE, "security.datanode.protocol.acl"),
+                (NAMENODE, "security.namenode.protocol.acl"),
+                (GROUPS, "security.get.user.mappings.protocol.acl"),
+            ],
+        );
         let ask = |protocol: &str, user: &str, group: &str, from: &str| {
             let refused = acls.authorize(protocol, user, user, &[Arc::from(group)], from.parse().unwrap());
             refused.map_err(|e| e.message)
         };
-        assert_eq!(ask(rpc::client::NAME, "alice", "x", "1.2.3.4"), Ok(()));
-        assert_eq!(ask(rpc::client::NAME, "carol", "staff", "1.2.3.4"), Ok(()));
+        assert_eq!(ask(CLIENT, "alice", "x", "1.2.3.4"), Ok(()));
+        assert_eq!(ask(CLIENT, "carol", "staff", "1.2.3.4"), Ok(()));
         let denied = "is not authorized for protocol interface org.apache.hadoop.hdfs.protocol.ClientProtocol: denied by \
                       configured ACL";
-        assert_eq!(ask(rpc::client::NAME, "bob", "x", "1.2.3.4"), Err(format!("User bob {denied}")));
-        assert_eq!(ask(rpc::client::NAME, "carol", "x", "1.2.3.4"), Err(format!("User carol {denied}")));
-        assert!(ask(rpc::namenode::NAME, "alice", "x", "1.2.3.4").is_err());
-        assert_eq!(ask(rpc::datanode::NAME, "dn", "x", "10.1.1.1"), Ok(()));
-        assert!(ask(rpc::datanode::NAME, "dn", "x", "11.1.1.1").unwrap_err().starts_with("Host 11.1.1.1 is not"));
-        assert_eq!(ask(rpc::mappings::GET_NAME, "anybody", "x", "1.1.1.1"), Ok(()));
+        assert_eq!(ask(CLIENT, "bob", "x", "1.2.3.4"), Err(format!("User bob {denied}")));
+        assert_eq!(ask(CLIENT, "carol", "x", "1.2.3.4"), Err(format!("User carol {denied}")));
+        assert!(ask(NAMENODE, "alice", "x", "1.2.3.4").is_err());
+        assert_eq!(ask(DATANODE, "dn", "x", "10.1.1.1"), Ok(()));
+        assert!(ask(DATANODE, "dn", "x", "11.1.1.1").unwrap_err().starts_with("Host 11.1.1.1 is not"));
+        assert_eq!(ask(GROUPS, "anybody", "x", "1.1.1.1"), Ok(()));
         assert_eq!(ServiceAcls::default().authorize("x", "u", "u", &[], "1.1.1.1".parse().unwrap()), Ok(()));
     }
 }
