@@ -348,9 +348,14 @@ impl BlockPool {
         self.move_files(id, &replica, &done, sync).map_err(io_error)?;
         {
             let mut map = self.map.lock();
-            if !map.get(&id).is_some_and(|now| now.is_written_by(writer.open_replica())) {
+            let present = map.get(&id);
+            if !present.is_some_and(|now| now.is_written_by(writer.open_replica())) {
+                // Deleted meanwhile. Files that another replica owns by now are not ours to remove.
+                let is_free = present.is_none();
                 drop(map);
-                self.remove_files(id, &done);
+                if is_free {
+                    self.remove_files(id, &done);
+                }
                 return Err(not_found("Cannot finalize a non-existent replica blk_", id));
             }
             map.insert(id, done.clone());
