@@ -80,6 +80,11 @@ fn a_hung_data_disk_holds_up_only_its_writers() {
     cluster.add_datanode();
     cluster.wait_for_datanodes(2);
     write(&client, "/two", &data, &CreateOptions { replication: Some(2), ..CreateOptions::default() });
+    // A DataNode that has only just registered may not have been given its part of the pipeline.
+    cluster.wait("two replicas", || {
+        let blocks = client.get_block_locations("/two", 0, u64::MAX / 2).unwrap();
+        blocks.blocks.iter().all(|block| block.locs.len() == 2)
+    });
 
     let hang = disk.hang(&cluster.data_dir(0));
     let waited = std::thread::scope(|scope| {
