@@ -32,8 +32,11 @@ fn words_that_print() {
     assert_eq!((code, out.contains("dfs.replication (number; 3)")), (0, true));
     for shell in ["bash", "zsh", "fish"] {
         let (code, out, _) = run(&["completions", shell]);
-        assert_eq!((code, out.contains("namenode")), (0, true), "{shell}");
+        assert_eq!((code, out.contains("surus") && out.contains("__complete")), (0, true), "{shell}");
     }
+    // What the scripts ask.
+    let (code, out, _) = run(&["__complete", "nam"]);
+    assert_eq!((code, out.lines().any(|line| line.trim() == "namenode")), (0, true), "{out}");
     let (code, out, _) = run(&["namenode", "-genclusterid"]);
     assert_eq!((code, out.contains("\nCID-")), (0, true));
     let (code, out, _) = run(&["--help"]);
