@@ -40,7 +40,7 @@ fn answer(conf: &Configuration, arguments: &[String]) -> Result<Option<String>, 
     let hosts = |addresses: Vec<Addr>| addresses.iter().map(|a| a.host.as_str()).collect::<Vec<_>>().join(" ");
     Ok(Some(match option.to_ascii_lowercase().as_str() {
         "-namenodes" => hosts(namenodes(conf)?),
-        "-secondarynamenodes" => conf.get(keys::DFS_NAMENODE_SECONDARY_HTTP_ADDRESS).map(|a| a.host).map_err(text)?,
+        "-secondarynamenodes" => hosts(secondary_namenodes(conf)?),
         "-backupnodes" => "0.0.0.0".to_string(),
         "-journalnodes" => hosts(journal_nodes(conf)?),
         "-includefile" => file(conf.get(keys::DFS_HOSTS).map_err(text)?, "dfs.hosts")?,
@@ -67,17 +67,51 @@ fn file(value: Option<String>, key: &str) -> Result<String, String> {
 fn namenodes(conf: &Configuration) -> Result<Vec<Addr>, String> {
     let text = |e: ConfError| e.to_string();
     let mut addresses = Vec::new();
-    for service in conf.get(keys::DFS_NAMESERVICES).map_err(text)? {
-        let ids = conf.text(&format!("dfs.ha.namenodes.{service}")).map_err(text)?.unwrap_or_default();
-        for id in ids.split(',').map(str::trim).filter(|id| !id.is_empty()) {
-            addresses.extend(conf.get_for(keys::DFS_NAMENODE_RPC_ADDRESS, &service, id).map_err(text)?);
-        }
-        if ids.trim().is_empty() {
-            addresses.extend(conf.get_with_suffix(keys::DFS_NAMENODE_RPC_ADDRESS, &service).map_err(text)?);
-        }
+    for (service, id) in members(conf)? {
+        let found = match id {
+            Some(id) => conf.get_for(keys::DFS_NAMENODE_RPC_ADDRESS, &service, &id),
+            None => conf.get_with_suffix(keys::DFS_NAMENODE_RPC_ADDRESS, &service),
+        };
+        addresses.extend(found.map_err(text)?);
     }
     if addresses.is_empty() {
         addresses.push(conf.namenode_rpc_address().map_err(text)?);
+    }
+    Ok(addresses)
+}
+
+/// Each nameservice with the ids of its NameNodes, `None` where it has no ids.
+fn members(conf: &Configuration) -> Result<Vec<(String, Option<String>)>, String> {
+    let text = |e: ConfError| e.to_string();
+    let mut members = Vec::new();
+    for service in conf.get(keys::DFS_NAMESERVICES).map_err(text)? {
+        let ids = conf.text(&format!("dfs.ha.namenodes.{service}")).map_err(text)?.unwrap_or_default();
+        let ids: Vec<&str> = ids.split(',').map(str::trim).filter(|id| !id.is_empty()).collect();
+        if ids.is_empty() {
+            members.push((service.clone(), None));
+        }
+        members.extend(ids.iter().map(|id| (service.clone(), Some(id.to_string()))));
+    }
+    Ok(members)
+}
+
+/// In a nameservice only an address of its own counts: with standbys there is none.
+fn secondary_namenodes(conf: &Configuration) -> Result<Vec<Addr>, String> {
+    let key = keys::DFS_NAMENODE_SECONDARY_HTTP_ADDRESS;
+    let members = members(conf)?;
+    if members.is_empty() {
+        return Ok(vec![conf.get(key).map_err(|e| e.to_string())?]);
+    }
+    let own = |(service, id): &(String, Option<String>)| match id {
+        Some(id) => format!("{service}.{id}"),
+        None => service.clone(),
+    };
+    let suffixes = members.iter().map(own).filter(|suffix| conf.is_set(&format!("{}.{suffix}", key.name())));
+    let addresses: Vec<Addr> = suffixes
+        .map(|suffix| conf.get_with_suffix(key, &suffix).map_err(|e| e.to_string()))
+        .collect::<Result<_, _>>()?;
+    if addresses.is_empty() {
+        return Err(format!("Incorrect configuration: secondary namenode address {} is not configured.", key.name()));
     }
     Ok(addresses)
 }
@@ -129,5 +163,7 @@ mod tests {
         }
         assert_eq!(ask(&conf, &["-nnRpcAddresses"]), "h1:1\nh2:2");
         assert_eq!(ask(&conf, &["-journalNodes"]), "j1 j2");
+        let missing = "error: Incorrect configuration: secondary namenode address dfs.namenode.secondary.http-address is not configured.";
+        assert_eq!(ask(&conf, &["-secondaryNameNodes"]), missing);
     }
 }

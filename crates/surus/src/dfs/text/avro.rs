@@ -257,6 +257,11 @@ impl Json<'_> {
                 '\u{8}' => self.raw("\\b"),
                 '\u{c}' => self.raw("\\f"),
                 c if c < ' ' => self.raw(&format!("\\u{:04X}", c as u32)),
+                c if c > '\u{ffff}' => {
+                    for unit in c.encode_utf16(&mut [0; 2]) {
+                        self.raw(&format!("\\u{unit:04X}"));
+                    }
+                }
                 c => self.raw(c.encode_utf8(&mut [0; 4])),
             }
         }
@@ -299,7 +304,7 @@ mod tests {
             (r#""boolean""#, &[1], "true\n"),
             (r#""double""#, &f64::NAN.to_le_bytes(), "\"NaN\"\n"),
             (r#""float""#, &1e10f32.to_le_bytes(), "1.0E10\n"),
-            (r#""string""#, b"\x0ea\"\\\n\x01\xc3\xa9", "\"a\\\"\\\\\\n\\u0001é\"\n"),
+            (r#""string""#, b"\x16a\"\\\n\x01\xc3\xa9\xf0\x9f\x98\x80", "\"a\\\"\\\\\\n\\u0001é\\uD83D\\uDE00\"\n"),
             (r#""bytes""#, &[4, 0xff, 0], "\"ÿ\\u0000\"\n"),
             (r#"{"type":"fixed","name":"f","size":1}"#, b"x", "\"x\"\n"),
             (r#"{"type":"enum","name":"e","symbols":["A","B"]}"#, &[2], "\"B\"\n"),

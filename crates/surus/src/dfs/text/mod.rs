@@ -19,10 +19,14 @@ pub fn print(kind: &Kind, source: impl Read, out: &mut dyn Write) -> io::Result<
         Kind::Plain => copy(source, &mut out),
         Kind::Compressed(codec) => codec.reader(source).and_then(|reader| copy(reader, &mut out)),
     };
+    let is_gzip = *kind == Kind::Compressed(Codec::Gzip);
     match done {
         Ok(()) => Ok(out.count),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Err(io::Error::other("Unexpected end of input stream"))
+            Err(io::Error::other(format!("Unexpected end of {}input stream", if is_gzip { "ZLIB " } else { "" })))
+        }
+        Err(error) if is_gzip && error.kind() == io::ErrorKind::InvalidInput => {
+            Err(io::Error::other("not a gzip file"))
         }
         Err(error) => Err(error),
     }
@@ -138,6 +142,8 @@ mod tests {
         let mut out = Vec::new();
         let cut = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b];
         let error = print(&Kind::Compressed(Codec::Gzip), &cut[..], &mut out).unwrap_err();
-        assert_eq!(error.to_string(), "Unexpected end of input stream");
+        assert_eq!(error.to_string(), "Unexpected end of ZLIB input stream");
+        let error = print(&Kind::Compressed(Codec::Gzip), &b"no gzip file"[..], &mut out).unwrap_err();
+        assert_eq!(error.to_string(), "not a gzip file");
     }
 }
