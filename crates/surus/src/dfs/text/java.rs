@@ -3,12 +3,22 @@
 /// `Double.toString`: decimal from 1e-3 up to 1e7, else with an exponent. The digits are the fewest that tell the number apart,
 /// as in Java from release 19 on.
 pub fn double(value: f64) -> String {
-    text(value, &format!("{value:e}"))
+    let shortest = format!("{value:e}");
+    // Of two that are as short and as near, Rust takes the upper, Java the even one.
+    let even = format!("{value:.*e}", digits_of(&shortest).saturating_sub(1));
+    text(value, if even.parse() == Ok(value) { &even } else { &shortest })
 }
 
 /// `Float.toString`.
 pub fn float(value: f32) -> String {
-    text(value.into(), &format!("{value:e}"))
+    let shortest = format!("{value:e}");
+    let even = format!("{value:.*e}", digits_of(&shortest).saturating_sub(1));
+    text(value.into(), if even.parse() == Ok(value) { &even } else { &shortest })
+}
+
+/// How many digits stand before the exponent.
+fn digits_of(scientific: &str) -> usize {
+    scientific.split('e').next().unwrap_or("").bytes().filter(u8::is_ascii_digit).count()
 }
 
 /// `scientific` is what Rust's `{:e}` makes of the number: `-1.25e-7`.
@@ -67,6 +77,8 @@ mod tests {
             assert_eq!(double(value), want);
         }
         assert_eq!(float(0.1), "0.1");
+        assert_eq!(float(1234567.25), "1234567.2");
+        assert_eq!(float(1234567.75), "1234567.8");
         assert_eq!(float(3.4028235e38), "3.4028235E38");
         assert_eq!(float(16777216.0), "1.6777216E7");
     }
