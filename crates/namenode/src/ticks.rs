@@ -57,7 +57,7 @@ pub async fn run(core: Weak<Core>) {
     checkpoint.next_ms = first.clock.monotonic_ms() + config.checkpoint_check_ms;
     let mut trash = config.trash.next(first.clock.now_ms());
     drop(first);
-    let mut disk_check: Option<JoinHandle<()>> = None;
+    let (mut disk_check, mut checkpointing): (Option<JoinHandle<()>>, Option<JoinHandle<()>>) = (None, None);
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -88,13 +88,13 @@ pub async fn run(core: Weak<Core>) {
             cache.expire(now_ms);
         }
         // A disk that hangs must not take this task with it, nor a new thread every time.
-        if resources.is_due(now_ms) && disk_check.as_ref().is_none_or(JoinHandle::is_finished) {
+        if resources.is_due(now_ms) && is_free(disk_check.as_ref()) {
             let core = Arc::clone(&core);
             disk_check = Some(core.runtime.clone().spawn_blocking(move || core.check_resources()));
         }
-        if checkpoint.is_due(now_ms) {
+        if checkpoint.is_due(now_ms) && is_free(checkpointing.as_ref()) {
             let core = Arc::clone(&core);
-            core.runtime.clone().spawn_blocking(move || core.checkpoint_if_due());
+            checkpointing = Some(core.runtime.clone().spawn_blocking(move || core.checkpoint_if_due()));
         }
         if core.config.trash.is_due(&mut trash, core.clock.now_ms()) {
             let core = Arc::clone(&core);
@@ -105,6 +105,11 @@ pub async fn run(core: Weak<Core>) {
             tokio::task::yield_now().await;
         }
     }
+}
+
+/// Whether the last of its kind has ended.
+fn is_free(job: Option<&JoinHandle<()>>) -> bool {
+    job.is_none_or(JoinHandle::is_finished)
 }
 
 impl Core {

@@ -202,7 +202,12 @@ fn a_hung_volume_leaves_the_other_one_alone() {
 #[test]
 fn a_hung_name_disk_acknowledges_nothing_and_blocks_nobody() {
     let disk = HangingDisk::default();
-    let mut cluster = Cluster::with_datanodes(1).on_disk(Arc::new(disk.clone())).start();
+    // A checkpoint is due all the time.
+    let mut cluster = Cluster::with_datanodes(1)
+        .set("dfs.namenode.checkpoint.check.period", "1")
+        .set("dfs.namenode.checkpoint.txns", "1")
+        .on_disk(Arc::new(disk.clone()))
+        .start();
     let client = cluster.client();
     for path in ["/before", "/deleted"] {
         client.mkdirs(path, FsPermission(0o755), true).unwrap();
