@@ -6,8 +6,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 surus=$1 dir=$2 seed=${3:-1} sequences=${4:-20} operations=${5:-60} port=${PORT:-28800}
 hadoop=${HADOOP_SH:-$here/../hadoop.sh}
 export JOPTS=-Xmx256m
+# ORDERED=true: snapshots are deleted in order, and marked before it is their turn.
+ordered() { sed -i "s|</configuration>|<property><name>dfs.namenode.snapshot.deletion.ordered</name><value>${ORDERED:-false}</value></property></configuration>|" "$1/conf/hdfs-site.xml"; }
 mkdir -p "$dir/classes"
-"$hadoop" conf "$dir/java" "$port"
+"$hadoop" conf "$dir/java" "$port"; ordered "$dir/java"
 javac -nowarn -d "$dir/classes" -cp "$("$hadoop" cp "$dir/java")" "$here/Snapshots.java"
 run() { # name, port
   "$hadoop" format "$dir/$1" > "$dir/$1.format" 2>&1
@@ -19,7 +21,7 @@ run() { # name, port
   "$hadoop" stop "$dir/$1"
 }
 run java "$port"
-"$hadoop" conf "$dir/surus" $((port + 10))
+"$hadoop" conf "$dir/surus" $((port + 10)); ordered "$dir/surus"
 SURUS=$surus run surus $((port + 10))
 if diff "$dir/java.txt" "$dir/surus.txt" > "$dir/difference.txt"; then
   echo "equal: seed $seed, $sequences sequences of $operations operations, $(wc -l < "$dir/java.txt") lines"

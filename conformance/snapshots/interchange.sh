@@ -7,8 +7,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 surus=$1 dir=$2 seed=${3:-1} sequences=${4:-20} operations=${5:-60} port=${PORT:-28840}
 hadoop=${HADOOP_SH:-$here/../hadoop.sh}
 export JOPTS=-Xmx256m
+# ORDERED=true: snapshots are deleted in order, and marked before it is their turn.
+ordered() { sed -i "s|</configuration>|<property><name>dfs.namenode.snapshot.deletion.ordered</name><value>${ORDERED:-false}</value></property></configuration>|" "$1/conf/hdfs-site.xml"; }
 mkdir -p "$dir/classes"
-"$hadoop" conf "$dir/c" "$port"
+"$hadoop" conf "$dir/c" "$port"; ordered "$dir/c"
 javac -nowarn -d "$dir/classes" -cp "$("$hadoop" cp "$dir/c")" "$here/Snapshots.java"
 wait_for() { for _ in $(seq 100); do (echo > "/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.3; done; sleep 1; }
 snapshots() { java -Xmx256m -cp "$dir/classes:$("$hadoop" cp "$dir/c")" Snapshots "hdfs://127.0.0.1:$port" "$seed" "$sequences" "$1" 2>> "$dir/err"; }

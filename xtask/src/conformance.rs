@@ -48,6 +48,8 @@ pub const OWN: &[&str] = &[
     "encryption",
     "ha",
     "text",
+    "inotify",
+    "upgrades",
 ];
 /// Kinds of the NameNode and the three DataNodes of each mixed cluster.
 const MIXTURES: &[[&str; 4]] = &[
@@ -127,18 +129,20 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
             let cluster = Cluster::start(name, 3, hadoop)?;
             shell::run(&mut script("conformance/wal/run.sh", &[&cluster.uri(), &out]))
         }
-        "strace" | "kill" | "offline" | "samples" | "distcp" | "datadirs" | "encryption" => shell::run(
-            script(
-                &if name == "samples" {
-                    "conformance/offline/samples.sh".into()
-                } else {
-                    format!("conformance/{name}/run.sh")
-                },
-                &[],
+        "strace" | "kill" | "offline" | "samples" | "distcp" | "datadirs" | "encryption" | "inotify" | "upgrades" => {
+            shell::run(
+                script(
+                    &if name == "samples" {
+                        "conformance/offline/samples.sh".into()
+                    } else {
+                        format!("conformance/{name}/run.sh")
+                    },
+                    &[],
+                )
+                .arg(shell::surus_binary()?)
+                .arg(free_range(20)?.to_string()),
             )
-            .arg(shell::surus_binary()?)
-            .arg(free_range(20)?.to_string()),
-        ),
+        }
         "errors" | "methods" => {
             let mut command = script(&format!("conformance/{name}/run.sh"), &[&free_range(10)?.to_string(), &out]);
             if !hadoop {
@@ -190,14 +194,20 @@ fn mixed() -> Result<()> {
     Ok(())
 }
 
-/// Random operations on both sides, then Hadoop on what Surus saved and back.
+/// Random operations on both sides, then Hadoop on what Surus saved and back; the same with ordered deletion; trash roots.
 fn snapshots() -> Result<()> {
     let surus = shell::surus_binary()?;
-    for check in ["compare", "interchange"] {
+    for (check, ordered) in [
+        ("compare", "false"),
+        ("interchange", "false"),
+        ("compare", "true"),
+        ("interchange", "true"),
+        ("trash", "true"),
+    ] {
         let dir = results_dir().join(format!("snapshots-{check}"));
         let _ = std::fs::remove_dir_all(&dir);
         let mut command = script(&format!("conformance/snapshots/{check}.sh"), &[]);
-        shell::run(command.arg(&surus).arg(dir).env("PORT", free_range(20)?.to_string()))?;
+        shell::run(command.arg(&surus).arg(dir).env("PORT", free_range(20)?.to_string()).env("ORDERED", ordered))?;
     }
     Ok(())
 }

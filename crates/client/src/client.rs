@@ -47,6 +47,8 @@ pub struct ServerDefaults {
     pub encrypt_data_transfer: bool,
     /// Empty: there are no encryption zones, or the client is to know it.
     pub key_provider_uri: String,
+    /// Each snapshottable directory has a trash of its own.
+    pub snapshot_trash_roots: bool,
 }
 
 impl DfsClient {
@@ -208,6 +210,7 @@ impl DfsClient {
             trash_interval: Duration::from_secs(from.trash_interval.unwrap_or(0).saturating_mul(60)),
             encrypt_data_transfer: from.encrypt_data_transfer.unwrap_or(false),
             key_provider_uri: from.key_provider_uri.unwrap_or_default(),
+            snapshot_trash_roots: from.snapshot_trash_root_enabled.unwrap_or(false),
         };
         *self.inner.server_defaults.lock() = Some((Instant::now(), defaults.clone()));
         Ok(defaults)

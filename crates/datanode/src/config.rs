@@ -44,6 +44,8 @@ pub struct DataNodeConfig {
     pub keepalive: Duration,
     pub max_transfer_threads: usize,
     pub sync_on_close: bool,
+    /// `dfs.datanode.restart.replica.expiration`.
+    pub restart_replica_expiry: Duration,
     /// Send block data straight from files.
     pub transfer_to_allowed: bool,
     /// Incremental reports wait so long for company.
@@ -96,6 +98,7 @@ impl DataNodeConfig {
             keepalive: conf.get(keys::DFS_DATANODE_SOCKET_REUSE_KEEPALIVE)?,
             max_transfer_threads: conf.get(keys::DFS_DATANODE_MAX_TRANSFER_THREADS)?.max(1) as usize,
             sync_on_close: conf.get(keys::DFS_DATANODE_SYNCONCLOSE)?,
+            restart_replica_expiry: conf.get(keys::DFS_DATANODE_RESTART_REPLICA_EXPIRATION)?,
             transfer_to_allowed: conf.get(keys::DFS_DATANODE_TRANSFER_TO_ALLOWED)?,
             incremental_report_interval: conf.get(keys::DFS_BLOCKREPORT_INCREMENTAL_INTERVAL_MSEC)?,
             balance_bandwidth: conf.get(keys::DFS_DATANODE_BALANCE_BANDWIDTH_PER_SEC)?,

@@ -131,6 +131,8 @@ impl DataNode {
             balance_bandwidth: AtomicU64::new(config.balance_bandwidth),
             started: Instant::now(),
             stopping: AtomicBool::new(false),
+            restarting: AtomicBool::new(false),
+            writers: Default::default(),
             on_fatal: Box::new(move |text| {
                 let _ = end_sender.lock().send(text.to_owned());
             }),

@@ -4,7 +4,8 @@ use crate::namenode::SOFTWARE_VERSION;
 use crate::node::Node;
 use crate::recovery;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 use surus_net::groups::{GroupList, Groups};
 use surus_net::rpc::{ConnectionInfo, HeldReply, Reply, RpcCall, RpcService, refuse_proxy_user};
 use surus_net::service_acls::ServiceAcls;
@@ -23,6 +24,10 @@ const SERVICE_ACL_KEYS: &[(&str, &str)] = &[
 
 /// How long the answer to shutdownDatanode gets before the DataNode ends. Source: `DataNode.java`, Hadoop 3.5.0.
 const SHUTDOWN_DELAY: Duration = Duration::from_millis(200);
+/// How long clients may take to end their connections once they know of a restart.
+/// Source: `BlockReceiver.receiveBlock`, Hadoop 3.5.0.
+const OOB_WAIT_MAX: Duration = Duration::from_secs(1);
+const OOB_POLL: Duration = Duration::from_millis(10);
 
 pub(crate) fn service(node: &Arc<Node>, runtime: &Handle) -> Arc<dyn RpcService> {
     let spawner = runtime.clone();
@@ -106,7 +111,7 @@ impl Ipc {
             },
             "getBalancerBandwidth" => match self.superuser(call) {
                 Ok(()) => reply.ok(&GetBalancerBandwidthResponseProto {
-                    bandwidth: self.node.balance_bandwidth.load(std::sync::atomic::Ordering::Relaxed),
+                    bandwidth: self.node.balance_bandwidth.load(Ordering::Relaxed),
                 }),
                 Err(e) => return Err((reply, e)),
             },
@@ -175,7 +180,25 @@ impl Ipc {
             "shutdownDatanode command received (upgrade={}). Shutting down Datanode...",
             request.for_upgrade
         );
+        if self.node.restarting.load(Ordering::SeqCst) {
+            return Err(HdfsError::io("Shutdown already in progress."));
+        }
         let node = self.node.clone();
+        if request.for_upgrade {
+            node.restarting.store(true, Ordering::SeqCst);
+            // Writing to a client that does not read may take long.
+            let telling = node.clone();
+            self.runtime.spawn_blocking(move || telling.writers.tell_of_restart());
+            self.runtime.spawn_blocking(move || {
+                // A connection that closes too early can take the message with it.
+                let deadline = Instant::now() + OOB_WAIT_MAX;
+                while !node.writers.is_empty() && Instant::now() < deadline {
+                    std::thread::sleep(OOB_POLL);
+                }
+                (node.on_fatal)("shutdownDatanode was called for an upgrade");
+            });
+            return Ok(ShutdownDatanodeResponseProto {});
+        }
         self.runtime.spawn(async move {
             tokio::time::sleep(SHUTDOWN_DELAY).await;
             (node.on_fatal)("shutdownDatanode was called");

@@ -4,6 +4,7 @@ use crate::config::DataNodeConfig;
 use crate::namenode::Reports;
 use crate::store::{BlockPool, BlockStore, ReplicaInfo, Volume};
 use crate::workers::Workers;
+use crate::xfer::Writers;
 use parking_lot::RwLock;
 use std::io;
 use std::sync::Arc;
@@ -25,6 +26,10 @@ pub struct Node {
     pub balance_bandwidth: AtomicU64,
     pub started: Instant,
     pub stopping: AtomicBool,
+    /// It ends for an upgrade and will be back soon: `dfsadmin -shutdownDatanode HOST upgrade`.
+    pub restarting: AtomicBool,
+    /// Clients that write now.
+    pub(crate) writers: Writers,
     /// Called once when the DataNode has to end: too many volumes failed, or it was told to.
     pub on_fatal: Box<dyn Fn(&str) + Send + Sync>,
 }

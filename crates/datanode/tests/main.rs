@@ -6,6 +6,7 @@ mod fake;
 mod ipc;
 mod peer;
 mod random;
+mod rolling;
 mod samples;
 mod store;
 mod upgrade;

@@ -11,17 +11,17 @@ use surus_disk::{CrashMode, Disk, MemDisk, OpenMode};
 use surus_types::{Block, BlockId, GenerationStamp, StorageType};
 
 /// Layouts -56 and -57 agree on where the first lies, and on none of the others.
-const IDS: [BlockId; 3] = [ID, BlockId(ID.0 + 0x2300), BlockId(ID.0 + 0x45_6700)];
+pub const IDS: [BlockId; 3] = [ID, BlockId(ID.0 + 0x2300), BlockId(ID.0 + 0x45_6700)];
 const LENGTH: u64 = 1500;
 /// Was being written when the directory was last used.
-const UNFINISHED: BlockId = BlockId(ID.0 + 7);
-const POOL: &str = "/data/1/current/BP-1";
+pub const UNFINISHED: BlockId = BlockId(ID.0 + 7);
+pub const POOL: &str = "/data/1/current/BP-1";
 /// Power cuts at each place that drop some of what was not synced.
 const CUTS: u64 = 6;
 
-type Opened = std::io::Result<(BlockStore, Arc<BlockPool>)>;
+pub type Opened = std::io::Result<(BlockStore, Arc<BlockPool>)>;
 
-fn open(disk: &MemDisk, ctime: u64, roll_back: bool) -> Opened {
+pub fn open(disk: &MemDisk, ctime: u64, roll_back: bool) -> Opened {
     let config = StoreConfig {
         locations: vec![StorageLocation { path: "/data/1".into(), storage_type: StorageType::Disk }],
         failed_volumes_tolerated: 0,
@@ -36,12 +36,12 @@ fn open(disk: &MemDisk, ctime: u64, roll_back: bool) -> Opened {
     Ok((store, pool))
 }
 
-fn block(id: BlockId) -> Block {
+pub fn block(id: BlockId) -> Block {
     Block { id, generation_stamp: GenerationStamp(1001), num_bytes: 1 << 20 }
 }
 
 /// A data directory of ctime 1 with some blocks.
-fn with_blocks() -> MemDisk {
+pub fn with_blocks() -> MemDisk {
     let disk = disk();
     let (store, pool) = open(&disk, 1, false).unwrap();
     for id in IDS {
@@ -78,7 +78,7 @@ fn layout_56() -> MemDisk {
 }
 
 /// Every replica, at its length and with its bytes.
-fn check(pool: &BlockPool, what: &str) {
+pub fn check(pool: &BlockPool, what: &str) {
     for id in IDS {
         let info = pool.lookup(id).unwrap_or_else(|| panic!("{what}: blk_{id} is gone"));
         assert_eq!((info.state, info.block.num_bytes), (ReplicaState::Finalized, LENGTH), "{what}: blk_{id}");
@@ -104,7 +104,7 @@ fn finalize(disk: &MemDisk, store: &BlockStore) {
 }
 
 /// Disks as crashes leave them while `act` runs, and at its end; whether `act` had ended.
-fn crash_clones(disk: &MemDisk, act: impl FnOnce(&MemDisk)) -> Vec<(MemDisk, bool)> {
+pub fn crash_clones(disk: &MemDisk, act: impl FnOnce(&MemDisk)) -> Vec<(MemDisk, bool)> {
     let taken = Arc::new(Mutex::new(Vec::new()));
     let clones = Arc::clone(&taken);
     let crash = move |disk: &MemDisk, ended: bool| {

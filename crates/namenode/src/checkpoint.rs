@@ -109,9 +109,13 @@ impl Core {
         };
         self.journal.save_rollback_image(&image, roll.ended)?;
         tracing::info!("Successfully saved namespace for preparing rolling upgrade.");
-        let mut namespace = self.namespace.write();
-        namespace.blocks.leave_safe_mode();
-        self.log_and_apply(&mut namespace, EditOp::RollingUpgradeStart { time: self.clock.now_ms() })
+        {
+            let mut namespace = self.namespace.write();
+            namespace.blocks.leave_safe_mode();
+            self.log_and_apply(&mut namespace, EditOp::RollingUpgradeStart { time: self.clock.now_ms() })?;
+        }
+        self.provision_snapshot_trash();
+        Ok(())
     }
 
     /// Ends a rolling upgrade for good, and gives it with the time of its end. None was going on: nothing happens.

@@ -31,6 +31,8 @@ pub struct NameNodeConfig {
     pub redundancy_interval_ms: u64,
     /// `dfs.namenode.lazypersist.file.scrub.interval.sec`; 0: files without replicas stay.
     pub lazy_persist_scrub_ms: u64,
+    /// `dfs.namenode.snapshot.deletion.ordered.gc.period.ms`.
+    pub snapshot_gc_ms: u64,
     pub heartbeat_recheck_ms: u64,
     pub lease_recheck_ms: u64,
     pub checkpoint_period_ms: u64,
@@ -199,6 +201,7 @@ impl NameNodeConfig {
             retry_cache_life_ms: ms(conf.get(keys::DFS_NAMENODE_RETRYCACHE_EXPIRYTIME_MILLIS)?),
             redundancy_interval_ms: ms(conf.get(keys::DFS_NAMENODE_REDUNDANCY_INTERVAL_SECONDS)?),
             lazy_persist_scrub_ms: ms(conf.get(keys::DFS_NAMENODE_LAZY_PERSIST_FILE_SCRUB_INTERVAL_SEC)?),
+            snapshot_gc_ms: ms(conf.get(keys::DFS_NAMENODE_SNAPSHOT_DELETION_ORDERED_GC_PERIOD_MS)?),
             heartbeat_recheck_ms: ms(conf.get(keys::DFS_NAMENODE_HEARTBEAT_RECHECK_INTERVAL)?),
             lease_recheck_ms: ms(conf.get(keys::DFS_NAMENODE_LEASE_RECHECK_INTERVAL_MS)?),
             checkpoint_period_ms: ms(conf.get(keys::DFS_NAMENODE_CHECKPOINT_PERIOD)?),

@@ -307,9 +307,12 @@ pub fn load<W>(
     };
     let namespace = &mut loaded.namespace;
     namespace.blocks.config = block_config(conf, options.own_datanode, &id.block_pool_id, host_name)?;
+    // Source: `BlockManagerSafeMode.checkBlocksWithFutureGS`, Hadoop 3.5.0.
+    namespace.blocks.config.rolled_back = start == StartOption::RollingUpgradeRollback;
     while namespace.has_detached() {
         namespace.free_slice(usize::MAX);
     }
+    namespace.keeps_previous = storage.has_previous()?;
     namespace.leases.renew_all(0);
     namespace.blocks.enter_startup_safe_mode();
     namespace.blocks.activate();

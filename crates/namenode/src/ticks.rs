@@ -9,6 +9,7 @@ use surus_namespace::WaitFor;
 use surus_namespace::blocks::{Datanode, Observation, SafeMode};
 use surus_namespace::ops::lazy_persist::LazyPersistScrub;
 use surus_namespace::ops::lease_expiry::LeaseExpiry;
+use surus_namespace::ops::ordered_deletion::SnapshotDeletionGc;
 use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 
@@ -51,7 +52,8 @@ pub async fn run(core: Weak<Core>) {
     let mut safe_mode = Watch::new(SAFE_MODE_MS);
     let mut retry_cache = Watch::new(RETRY_CACHE_MS);
     let mut lazy_persist = Watch::new(config.lazy_persist_scrub_ms);
-    let scrubs = config.lazy_persist_scrub_ms > 0;
+    let mut snapshots = Watch::new(config.snapshot_gc_ms);
+    snapshots.next_ms = first.clock.monotonic_ms() + config.snapshot_gc_ms;
     let mut resources = Watch::new(config.resource_check_ms);
     let mut checkpoint = Watch::new(config.checkpoint_check_ms);
     checkpoint.next_ms = first.clock.monotonic_ms() + config.checkpoint_check_ms;
@@ -79,8 +81,11 @@ pub async fn run(core: Weak<Core>) {
         {
             tracing::warn!("recovering expired leases: {error}");
         }
-        if scrubs && lazy_persist.is_due(now_ms) {
+        if core.config.lazy_persist_scrub_ms > 0 && lazy_persist.is_due(now_ms) {
             core.scrub_lazy_persist();
+        }
+        if snapshots.is_due(now_ms) {
+            core.delete_marked_snapshot();
         }
         if retry_cache.is_due(now_ms)
             && let Some(cache) = &core.retry_cache
@@ -140,6 +145,16 @@ impl Core {
             self.startup.left_safe_mode();
             tracing::info!("safe mode is OFF");
             self.wake(&[WaitFor::SafeMode]);
+            self.provision_snapshot_trash();
+        }
+    }
+
+    /// One snapshot that ordered deletion marked, where it is the oldest of its directory by now.
+    fn delete_marked_snapshot(&self) {
+        match self.change(&SnapshotDeletionGc) {
+            Ok(Some((root, name))) => tracing::info!("deleted snapshot {name} of {root}, which was marked"),
+            Ok(None) => {}
+            Err(error) => tracing::error!("deleting a marked snapshot: {error}"),
         }
     }
 

@@ -6,12 +6,15 @@ use crate::core::Core;
 use surus_namespace::Env;
 use surus_namespace::edit_op::RenameOptions;
 use surus_namespace::ops::delete::Delete;
+use surus_namespace::ops::mkdirs::Mkdirs;
 use surus_namespace::ops::rename::Rename2;
 use surus_types::date::days_from_civil;
-use surus_types::{ExceptionClass, FileType, HdfsError, InodeId, RpcIds};
+use surus_types::{ExceptionClass, FileType, FsPermission, HdfsError, InodeId, RpcIds};
 
 /// What users' own commands move things into.
 const CURRENT: &str = "Current";
+/// Everybody moves things in, and only owners take them out. Source: `FSNamesystem.SHARED_TRASH_PERMISSION`, Hadoop 3.5.0.
+const SHARED_TRASH_MODE: FsPermission = FsPermission(0o1777);
 /// Names that are tried for one checkpoint.
 const ATTEMPTS_MAX: u32 = 1000;
 /// Entries of a page of a listing.
@@ -49,7 +52,29 @@ impl TrashTimes {
 }
 
 impl Core {
-    /// Goes through all trash directories once: of homes, and of encryption zones.
+    /// With `dfs.namenode.snapshot.trashroot.enabled`: each snapshottable directory gets the trash that it lacks. For the end of
+    /// safe mode; directories that become snapshottable later get theirs from the client that asks for it.
+    /// Source: `FSNamesystem.checkAndProvisionSnapshotTrashRoots`, Hadoop 3.5.0.
+    pub fn provision_snapshot_trash(&self) {
+        let missing: Vec<String> = {
+            let namespace = self.namespace.read();
+            if !namespace.config.snapshots.trash_roots || namespace.blocks.safe_mode.is_on() {
+                return;
+            }
+            let roots = namespace.snapshottable_paths();
+            let trashes = roots.iter().map(|root| format!("{}/.Trash", root.trim_end_matches('/')));
+            trashes.filter(|trash| namespace.tree.lookup(trash).is_none()).collect()
+        };
+        for src in missing {
+            tracing::info!("a snapshottable directory has no trash: making {src}");
+            let (permission, unmasked) = (SHARED_TRASH_MODE, Some(SHARED_TRASH_MODE));
+            if let Err(error) = self.change(&Mkdirs { src: &src, permission, unmasked, create_parent: false }) {
+                tracing::error!("could not make {src}: {error}");
+            }
+        }
+    }
+
+    /// Goes through all trash directories once: of homes, of encryption zones, and of snapshottable directories.
     pub fn empty_trash(&self) {
         let now_ms = self.clock.now_ms();
         let homes = self.children_of("/user").into_iter().map(|user| format!("/user/{user}/.Trash"));
@@ -58,7 +83,15 @@ impl Core {
             let trash = format!("{}/.Trash", zone.path.trim_end_matches('/'));
             self.children_of(&trash).into_iter().map(move |user| format!("{trash}/{user}"))
         });
-        for root in homes.chain(in_zones) {
+        let snapshots = match self.namespace.read().config.snapshots.trash_roots {
+            true => self.namespace.read().snapshottable_paths(),
+            false => Vec::new(),
+        };
+        let in_snapshots = snapshots.iter().flat_map(|root| {
+            let trash = format!("{}/.Trash", root.trim_end_matches('/'));
+            self.children_of(&trash).into_iter().map(move |user| format!("{trash}/{user}"))
+        });
+        for root in homes.chain(in_zones).chain(in_snapshots) {
             if let Err(error) = self.empty_one(&root, now_ms) {
                 tracing::warn!("emptying {root}: {error}");
             }

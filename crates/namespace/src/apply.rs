@@ -193,8 +193,8 @@ impl Namespace {
             EditOp::AllowSnapshot { root } => ops::snapshot::apply_allow(self, root),
             EditOp::DisallowSnapshot { root } => ops::snapshot::apply_disallow(self, root),
             EditOp::CreateSnapshot { root, name, mtime, .. } => ops::snapshot::apply_create(self, root, name, *mtime),
-            EditOp::RenameSnapshot { root, old_name, new_name, .. } => {
-                ops::snapshot::apply_rename(self, root, old_name, new_name)
+            EditOp::RenameSnapshot { root, old_name, new_name, mtime, .. } => {
+                ops::snapshot::apply_rename(self, root, old_name, new_name, *mtime)
             }
             EditOp::DeleteSnapshot { root, name, mtime, .. } => {
                 ops::snapshot::apply_delete(self, root, name, *mtime, txid)

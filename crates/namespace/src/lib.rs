@@ -59,6 +59,10 @@ pub struct Namespace {
     /// Delegation keys and tokens.
     pub secrets: Arc<ops::delegation_token::Secrets>,
     pub rolling_upgrade: Option<ops::rolling_upgrade::RollingUpgrade>,
+    /// One was finalized since this state was loaded: DataNodes are told so with every heartbeat. In no image.
+    pub rolling_upgrade_finalized: bool,
+    /// A state of before an upgrade is kept, which shares its blocks with this one. Not logged.
+    pub keeps_previous: bool,
     /// Cache pools and directives.
     pub cache: Arc<cache::CacheState>,
     /// Encryption zones whose files' keys are being encrypted anew, and whether that is to end: nothing moves in them.
@@ -86,6 +90,8 @@ impl Namespace {
             now_ms: 0,
             secrets: Arc::default(),
             rolling_upgrade: None,
+            rolling_upgrade_finalized: false,
+            keeps_previous: false,
             cache: Arc::default(),
             reencrypting: BTreeMap::new(),
             detached: ops::delete::Detached::default(),

@@ -16,7 +16,7 @@ pub const NAMENODE_USAGE: &str = "Usage: surus namenode [-format [-clusterid CID
        surus namenode [-upgrade | -upgradeOnly [-clusterid CID] [-renameReserved PAIRS]] | [-rollback]
        surus namenode [-rollingUpgrade rollback|started]
 Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
-pub const DATANODE_USAGE: &str = "Usage: surus datanode [-regular | -rollback]
+pub const DATANODE_USAGE: &str = "Usage: surus datanode [-regular | -rollback | -rollingupgrade rollback]
 Generic options: -D key=value, -conf FILE, -fs URI. The configuration is that of HADOOP_CONF_DIR or --config.";
 
 /// What `surus namenode` is asked to do.
@@ -218,11 +218,13 @@ pub fn datanode(config: Option<&str>, arguments: &[String]) -> Result<u8> {
     match rest.first().map(|word| word.to_ascii_lowercase()).as_deref() {
         None | Some("-regular") => {}
         Some("-rollback") => roll_back = true,
+        Some("-rollingupgrade") if rest.get(1).is_some_and(|word| word.eq_ignore_ascii_case("rollback")) => {
+            roll_back = true;
+        }
         Some("-help" | "--help" | "-h") => {
             output::print(&format!("{DATANODE_USAGE}\n"));
             return Ok(exit::OK);
         }
-        Some(known @ "-rollingupgrade") => bail!("datanode {known}: Surus has this not yet"),
         Some(other) => {
             eprintln!("surus: datanode: unknown option {other}\n{DATANODE_USAGE}");
             return Ok(exit::FAILED);

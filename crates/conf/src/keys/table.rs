@@ -213,6 +213,8 @@ keys! {
         DFS_NAMENODE_SNAPSHOT_TRASHROOT_ENABLED: Bool = "dfs.namenode.snapshot.trashroot.enabled", "false";
         /// Snapshots other than the oldest are marked and deleted later.
         DFS_NAMENODE_SNAPSHOT_DELETION_ORDERED: Bool = "dfs.namenode.snapshot.deletion.ordered", "false";
+        /// How often a marked snapshot that has become the oldest is deleted, one at a time.
+        DFS_NAMENODE_SNAPSHOT_DELETION_ORDERED_GC_PERIOD_MS: Milliseconds = "dfs.namenode.snapshot.deletion.ordered.gc.period.ms", "300000", range 1..=i64::MAX;
         /// False: xattr ops fail.
         DFS_NAMENODE_XATTRS_ENABLED: Bool = "dfs.namenode.xattrs.enabled", "true";
         /// Attributes of the namespaces user and trusted.
@@ -299,6 +301,8 @@ keys! {
         DFS_DATANODE_TRANSFER_TO_ALLOWED: Bool = "dfs.datanode.transferTo.allowed", "true";
         /// Sync a replica to disk when it is closed.
         DFS_DATANODE_SYNCONCLOSE: Bool = "dfs.datanode.synconclose", "false";
+        /// A DataNode that is back so long after a shutdown for an upgrade goes on with what its writers left.
+        DFS_DATANODE_RESTART_REPLICA_EXPIRATION: Seconds = "dfs.datanode.restart.replica.expiration", "50", range 0..=i64::MAX;
         /// Write timeout on data sockets.
         DFS_DATANODE_SOCKET_WRITE_TIMEOUT: Milliseconds = "dfs.datanode.socket.write.timeout", "480000";
         /// Idle data connection.

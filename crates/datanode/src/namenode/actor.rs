@@ -192,6 +192,11 @@ impl Actor {
         if asked_for_lease && answer.full_block_report_lease_id() != 0 {
             self.queue.give_lease(answer.full_block_report_lease_id());
         }
+        // Old NameNodes have only the first, whose absence says nothing here: Source: `DatanodeProtocolClientSideTranslatorPB`.
+        let rolling = answer.rolling_upgrade_status_v2.as_ref().or(answer.rolling_upgrade_status.as_ref());
+        if let Some(status) = rolling.filter(|status| is_active && status.block_pool_id == namespace.pool_id) {
+            node.store.signal_rolling_upgrade(&namespace.pool_id, !status.finalized());
+        }
         // RECEIVING and DELETED go along once in a heartbeat.
         self.queue.flush();
         let mut again = false;

@@ -45,7 +45,7 @@ impl Detached {
             let _turn = open.take_over(None, pool.stop_timeout);
         }
         let meta_bytes = pool.meta_bytes(block.id, replica);
-        pool.remove_files(block.id, replica);
+        pool.dispose(block.id, replica);
         if let Ok((volume, _)) = pool.volume(replica.volume) {
             volume.sub_used(block.num_bytes + meta_bytes);
             volume.num_blocks.fetch_sub(1, Ordering::Relaxed);
@@ -79,6 +79,13 @@ impl BlockPool {
             }
         }
         gone
+    }
+
+    /// Forgets replicas whose generation stamps match and removes their files, which waits for the disk.
+    pub fn delete(self: &Arc<Self>, blocks: &[Block]) {
+        for replica in self.detach(blocks) {
+            replica.delete();
+        }
     }
 
     /// Waits until no file of a deleted replica with this id is left.

@@ -5,6 +5,7 @@ pub mod meta;
 mod pool;
 mod recover;
 mod replica;
+mod rolling;
 mod scan;
 mod upgrade;
 pub(crate) mod version;
@@ -21,6 +22,7 @@ pub use writer::{Batch, ReplicaWriter};
 
 pub(crate) use delete::Detached;
 pub(crate) use pool::io_error;
+pub(crate) use rolling::note_restart;
 
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
@@ -186,6 +188,13 @@ impl BlockStore {
         let thread = std::thread::Builder::new().name(format!("finalize {pool_id}"));
         if let Err(e) = thread.spawn(move || pool.finalize_upgrade()) {
             tracing::error!("no thread to finalize an upgrade: {e}");
+        }
+    }
+
+    /// What a heartbeat's answer says of a rolling upgrade: it goes on, or it is finalized. Touches no disk.
+    pub fn signal_rolling_upgrade(&self, pool_id: &str, goes_on: bool) {
+        if let Some(pool) = self.pool(pool_id) {
+            pool.signal_rolling_upgrade(goes_on);
         }
     }
 

@@ -10,12 +10,12 @@ use super::version::PoolVersion;
 use super::volume::{PoolDirs, Volume, block_name, meta_name};
 use super::writer::ReplicaWriter;
 use crate::checksum::Checksum;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use surus_disk::{DiskFile, OpenMode, SyncPoint};
 use surus_types::{Block, BlockId, ExceptionClass, GenerationStamp, HdfsError, ReplicaState, StorageType};
@@ -34,6 +34,12 @@ pub struct BlockPool {
     next_volume: AtomicUsize,
     /// How long a writer that was told to stop may take: `dfs.datanode.xceiver.stop.timeout.millis`.
     pub(crate) stop_timeout: Duration,
+    /// What the NameNode said last of a rolling upgrade: it goes on, or it is finalized.
+    pub(super) rolling_upgrade: Mutex<Option<bool>>,
+    /// Deleted replicas go to the trash.
+    pub(super) keeps_deleted: AtomicBool,
+    /// Held by who removes a replica's files: none gets into a trash that is being emptied.
+    pub(super) disposing: RwLock<()>,
 }
 
 /// What the map says of one replica.
@@ -73,6 +79,9 @@ impl BlockPool {
             deletions: Deletions::default(),
             next_volume: AtomicUsize::new(0),
             stop_timeout,
+            rolling_upgrade: Mutex::default(),
+            keeps_deleted: AtomicBool::new(false),
+            disposing: RwLock::default(),
         }
     }
 

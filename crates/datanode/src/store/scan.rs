@@ -3,7 +3,8 @@
 
 use super::meta;
 use super::pool::BlockPool;
-use super::replica::{Kind, Replica};
+use super::replica::{Kind, OpenReplica, Replica};
+use super::rolling::take_restart_note;
 use super::volume::{PoolDirs, Volume, block_name, meta_name};
 use std::collections::HashMap;
 use std::io;
@@ -95,8 +96,8 @@ impl BlockPool {
                 tracing::warn!("{}: blk_{id} in rbw has no meta file: not served", volume.root.display());
                 continue;
             };
-            let length = match self.verify_unfinished(volume, dirs, *id, *stamp) {
-                Ok(length) => length,
+            let (length, last_checksum) = match self.verify_unfinished(volume, dirs, *id, *stamp) {
+                Ok(found) => found,
                 // One bad file is no bad disk. The NameNode does not hear of the replica, and nothing of it is changed.
                 Err(e) => {
                     tracing::error!(
@@ -107,9 +108,11 @@ impl BlockPool {
                 }
             };
             used += length + meta_length;
-            let replica =
-                Replica { generation_stamp: *stamp, num_bytes: length, volume: volume.index, kind: Kind::Rwr };
-            self.add_scanned(*id, replica);
+            let kind = match take_restart_note(volume, dirs, *id, super::now_ms()) {
+                true => Kind::Rbw(OpenReplica::with_length(length, last_checksum)),
+                false => Kind::Rwr,
+            };
+            self.add_scanned(*id, Replica { generation_stamp: *stamp, num_bytes: length, volume: volume.index, kind });
         }
         volume.add_used(used);
         volume.num_blocks.fetch_add((finalized.data.len() + rbw.data.len()) as u64, Ordering::Relaxed);
@@ -151,14 +154,15 @@ impl BlockPool {
         Ok(())
     }
 
-    /// Checks an unfinished replica against its checksums and cuts off what they do not cover.
+    /// Checks an unfinished replica against its checksums and cuts off what they do not cover. Its length then, and the
+    /// checksum of its last chunk where that is partial.
     fn verify_unfinished(
         &self,
         volume: &Volume,
         dirs: &PoolDirs,
         id: BlockId,
         stamp: GenerationStamp,
-    ) -> io::Result<u64> {
+    ) -> io::Result<(u64, Option<[u8; 4]>)> {
         let block = Block { id, generation_stamp: stamp, num_bytes: 0 };
         let data = volume.disk.open(&dirs.rbw.join(block_name(id)), OpenMode::ReadWrite)?;
         let meta = volume.disk.open(&dirs.rbw.join(meta_name(&block)), OpenMode::ReadWrite)?;
@@ -167,11 +171,11 @@ impl BlockPool {
             // A process that was killed may not have written it; whatever bytes there are stay as they are.
             Err(e) if e.kind() == io::ErrorKind::InvalidData => {
                 tracing::warn!("{}: {block} in rbw: {e}", volume.root.display());
-                return Ok(0);
+                return Ok((0, None));
             }
             Err(e) => return Err(e),
         };
-        let (length, _) = meta::verified_length(&*data, &*meta)?;
+        let (length, last_checksum) = meta::verified_length(&*data, &*meta)?;
         let on_disk = data.len()?;
         if length < on_disk {
             tracing::info!("{block}: {on_disk} bytes on disk, {length} of them match their checksums");
@@ -182,7 +186,7 @@ impl BlockPool {
         if meta.len()? > meta_length {
             meta.set_len(meta_length)?;
         }
-        Ok(length)
+        Ok((length, last_checksum))
     }
 
     /// A replica that lies on two volumes: the later stamp wins, then the longer one.

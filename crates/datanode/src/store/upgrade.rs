@@ -5,6 +5,7 @@
 use super::pool::BlockPool;
 use super::recover::copy;
 use super::replica::Replica;
+use super::rolling::restore_trash;
 use super::scan::parse_name;
 use super::version::{LAYOUT_VERSION, PoolVersion};
 use super::volume::{PoolDirs, SYNC_VERSION, VERSION_BYTES_MAX, Volume};
@@ -76,7 +77,10 @@ pub(super) fn transition(disk: &dyn Disk, dirs: &PoolDirs, pool: &PoolVersion, r
 }
 
 fn go_back(state: &KeptState<'_>, dirs: &PoolDirs, pool: &PoolVersion) -> io::Result<()> {
-    let Some(before) = read_version(state.disk, &dirs.root.join(PREVIOUS))? else { return Ok(()) };
+    let Some(before) = read_version(state.disk, &dirs.root.join(PREVIOUS))? else {
+        // Nothing but a rolling upgrade can have been going on.
+        return restore_trash(state.disk, dirs).map(drop);
+    };
     if before.layout_version < LAYOUT_VERSION || before.ctime > pool.ctime {
         return Err(io::Error::other(format!(
             "Cannot rollback to a newer state.\nDatanode previous state: LV = {} CTime = {} is newer than the namespace state: LV = {} CTime = {}",
@@ -99,6 +103,8 @@ fn upgrade(state: &KeptState<'_>, dirs: &PoolDirs, found: &PoolVersion, pool: &P
     if state.has_previous()? {
         state.finalize()?;
     }
+    // What goes to `previous` has the replicas that a rolling upgrade deleted.
+    restore_trash(state.disk, dirs)?;
     state.set_aside()?;
     let before = dirs.root.join(PREVIOUS_TMP);
     let mut made = BTreeSet::new();

@@ -335,6 +335,11 @@ pub(crate) struct PoolDirs {
 }
 
 impl PoolDirs {
+    /// Replicas that were deleted while a rolling upgrade went on.
+    pub fn trash(&self) -> PathBuf {
+        self.root.join("trash")
+    }
+
     /// `finalized/subdirX/subdirY`, from bits 16-20 and 8-12 of the id.
     /// Source: `DatanodeUtil.idToBlockDir`, Hadoop 3.5.0.
     pub fn finalized_dir(&self, id: BlockId) -> PathBuf {

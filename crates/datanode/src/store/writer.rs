@@ -272,6 +272,15 @@ impl ReplicaWriter {
         Ok(())
     }
 
+    /// Leaves a note for the DataNode that starts next: this writer comes back until `until_ms`.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn note_restart(&self, until_ms: u64) -> io::Result<()> {
+        let (volume, dirs) = self.pool.volume(self.volume.index)?;
+        super::note_restart(volume, dirs, self.id, until_ms)
+    }
+
     /// Whether closing must make everything durable.
     pub(crate) fn must_last(&self) -> bool {
         self.must_last

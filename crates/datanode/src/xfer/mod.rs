@@ -1,5 +1,6 @@
 //! The data transfer server: one blocking thread for each connection, one operation after another on it.
 
+mod acks;
 mod checksum;
 mod io;
 mod read;
@@ -10,6 +11,7 @@ mod server;
 mod transfer;
 mod write;
 
+pub(crate) use acks::Writers;
 pub use server::XferServer;
 pub(crate) use transfer::{Copy, extended_block, send_replica};
 pub(crate) use write::block_of;

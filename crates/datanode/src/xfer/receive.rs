@@ -1,6 +1,7 @@
 //! Receiving packets: whatever one read brought is forwarded with one write, written with one write of data and one of
 //! checksums, and acknowledged with one write.
 
+use super::acks::AckStream;
 use super::io::Input;
 use super::responder::{AckQueue, Pending, Responder};
 use super::server::Session;
@@ -57,7 +58,8 @@ pub(super) struct Receiver<'a, 'w> {
     writer: &'w mut ReplicaWriter,
     mirror: Option<&'a mut Mirror>,
     requested: Checksum,
-    acks: bool,
+    /// `None`: nobody wants acknowledgements.
+    acks: Option<&'a AckStream>,
 }
 
 /// Where acknowledgements go.
@@ -65,7 +67,7 @@ enum Acks<'a> {
     /// Nobody wants them.
     None,
     /// This is the last node: straight to the peer.
-    Direct { upstream: &'a TcpStream, out: Vec<u8> },
+    Direct { upstream: &'a AckStream, out: Vec<u8> },
     /// A thread holds them back until the next node's acknowledgement is in.
     Queue(&'a AckQueue),
 }
@@ -76,7 +78,7 @@ impl<'a, 'w> Receiver<'a, 'w> {
         writer: &'w mut ReplicaWriter,
         mirror: Option<&'a mut Mirror>,
         requested: Checksum,
-        acks: bool,
+        acks: Option<&'a AckStream>,
     ) -> Self {
         Receiver {
             node: session.node.clone(),
@@ -90,9 +92,8 @@ impl<'a, 'w> Receiver<'a, 'w> {
     }
 
     pub fn run(&mut self) -> Result<Outcome, ReceiveError> {
-        let upstream = self.input.stream().try_clone()?;
         let Some(mirror) = self.mirror.take() else {
-            let mut acks = if self.acks { Acks::Direct { upstream: &upstream, out: Vec::new() } } else { Acks::None };
+            let mut acks = self.acks.map_or(Acks::None, |upstream| Acks::Direct { upstream, out: Vec::new() });
             let mut stream = Stream { mirror: None, mirror_failed: &AtomicBool::new(false) };
             let sync = self.receive(&mut stream, &mut acks)?;
             let last_ack = match acks {
@@ -103,15 +104,15 @@ impl<'a, 'w> Receiver<'a, 'w> {
         };
         let mirror_failed = AtomicBool::new(false);
         let mut stream = Stream { mirror: Some(&mirror.stream), mirror_failed: &mirror_failed };
-        if !self.acks {
+        let Some(upstream) = self.acks else {
             let sync = self.receive(&mut stream, &mut Acks::None)?;
             return Ok(Outcome { sync, last_ack: None });
-        }
+        };
         let queue = AckQueue::default();
         let open = self.writer.open_replica().clone();
         std::thread::scope(|scope| {
             let responder = Responder {
-                upstream: &upstream,
+                upstream,
                 downstream: &mut mirror.input,
                 queue: &queue,
                 mirror_failed: &mirror_failed,
@@ -150,7 +151,7 @@ impl<'a, 'w> Receiver<'a, 'w> {
                 writer: self.writer,
                 requested: self.requested,
                 // Every node further up leaves it to the last one; a copy is checked by each.
-                verify: stream.mirror.is_none() || !self.acks,
+                verify: stream.mirror.is_none() || self.acks.is_none(),
                 sync: false,
                 last: false,
                 handled: Vec::new(),
@@ -205,8 +206,7 @@ impl<'a, 'w> Receiver<'a, 'w> {
                 }
                 self.writer.open_replica().set_acked(acked);
                 if !ends || error.is_some() {
-                    let mut upstream: &TcpStream = upstream;
-                    upstream.write_all(out)?;
+                    upstream.send(out)?;
                     out.clear();
                 }
             }

@@ -1,11 +1,11 @@
 //! Acknowledgements in a pipeline's middle: each packet's waits for the next node's, and they leave in order.
 
+use super::acks::AckStream;
 use super::io::Input;
 use crate::store::OpenReplica;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
-use std::io::{self, Write};
-use std::net::{Shutdown, TcpStream};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use surus_proto::hadoop::hdfs::Status;
@@ -60,7 +60,7 @@ impl AckQueue {
 }
 
 pub(super) struct Responder<'a> {
-    pub upstream: &'a TcpStream,
+    pub upstream: &'a AckStream,
     pub downstream: &'a mut Input,
     pub queue: &'a AckQueue,
     pub mirror_failed: &'a AtomicBool,
@@ -73,7 +73,7 @@ impl Responder<'_> {
         let result = self.pass_on();
         if result.is_err() {
             // The receiving thread must not go on taking packets that nobody acknowledges.
-            let _ = self.upstream.shutdown(Shutdown::Both);
+            self.upstream.shutdown();
         }
         result
     }
@@ -110,11 +110,11 @@ impl Responder<'_> {
                 return Ok(Some(out));
             }
             if self.queue.is_empty() || self.downstream.buffered().is_empty() {
-                self.upstream.write_all(&out)?;
+                self.upstream.send(&out)?;
                 out.clear();
             }
         }
-        self.upstream.write_all(&out)?;
+        self.upstream.send(&out)?;
         Ok(None)
     }
 
@@ -149,7 +149,7 @@ impl Responder<'_> {
             }
             // What is ready must not wait for what may take long.
             if !out.is_empty() {
-                self.upstream.write_all(out)?;
+                self.upstream.send(out)?;
                 out.clear();
             }
             if !self.downstream.fill()? {

@@ -6,10 +6,11 @@ use super::receive::{Outcome, Receiver};
 use super::server::{After, Session};
 use crate::checksum::Checksum;
 use crate::node::Node;
-use crate::store::{BlockPool, ReplicaWriter, Volume};
+use crate::store::{BlockPool, ReplicaWriter, Volume, now_ms};
 use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use surus_net::stream;
 use surus_proto::hadoop::hdfs::op_write_block_proto::BlockConstructionStage as Stage;
@@ -51,6 +52,10 @@ pub(crate) fn connect(node: &Node, id: &DatanodeIdProto, behind: usize) -> io::R
 }
 
 pub(super) fn write_block(session: &mut Session<'_>, op: OpWriteBlockProto) -> io::Result<After> {
+    if session.node.restarting.load(Ordering::SeqCst) {
+        // A client that comes back too early tries again.
+        return Ok(After::Close);
+    }
     let mut op = op;
     let kind = Kind::of(&op);
     let (pool_id, block) = block_of(&op.header.base_header.block);
@@ -245,14 +250,19 @@ fn receive(
     end_when_thrown_out(session, &writer, mirror.as_ref().map(|m| &m.stream));
     session.input.reserve(STREAM_BUFFER_BYTES);
     let node = session.node.clone();
+    let writing = if kind.acks { Some(node.writers.add(session.stream())?) } else { None };
+    let acks = writing.as_ref().map(|writing| &*writing.acks);
     let requested = Checksum::from_proto(&op.requested_checksum).unwrap_or(writer.checksum());
-    let mut receiver = Receiver::new(session, &mut writer, mirror.as_mut(), requested, kind.acks);
+    let mut receiver = Receiver::new(session, &mut writer, mirror.as_mut(), requested, acks);
     let outcome = receiver.run();
     let Outcome { sync, last_ack } = match outcome {
         Ok(outcome) => outcome,
         Err(e) => {
             if e.is_corrupt && !kind.acks {
                 report_source(&node, op);
+            }
+            if kind.acks && node.restarting.load(Ordering::SeqCst) {
+                note_restart(&node, &writer);
             }
             return Err(e.into());
         }
@@ -279,9 +289,17 @@ fn receive(
     if kind.transfer {
         session.respond(Status::Success, None)?;
     } else if let Some(ack) = last_ack {
-        io::Write::write_all(&mut session.stream(), &ack)?;
+        acks.map_or(Ok(()), |acks| acks.send(&ack))?;
     }
     Ok(After::Close)
+}
+
+/// The client was told that this DataNode restarts, and may come back.
+fn note_restart(node: &Node, writer: &ReplicaWriter) {
+    let until_ms = now_ms() + node.config.restart_replica_expiry.as_millis() as u64;
+    if let Err(e) = writer.note_restart(until_ms) {
+        tracing::warn!("blk_{}: its writer will not find it again: {e}", writer.id());
+    }
 }
 
 /// A copy arrived with wrong checksums: the DataNode that sent it has a damaged replica.

@@ -60,7 +60,20 @@ fn view(policy: &storage_policy::StoragePolicy) -> StoragePolicy<'static> {
     }
 }
 
-/// The caller's trash for a path: in the encryption zone that its parent lies in, as nothing moves out of one; else at home.
+/// Snapshottable directories that the caller may list, where each has a trash.
+fn snapshot_roots(namespace: &Namespace, env: &Env<'_>) -> Vec<String> {
+    let mut roots = Vec::new();
+    if namespace.config.snapshots.trash_roots {
+        namespace.get_snapshottable_dir_listing(env, |root| {
+            let name = String::from_utf8_lossy(root.status.name);
+            roots.push(format!("{}/{name}", root.parent.trim_end_matches('/')));
+        });
+    }
+    roots
+}
+
+/// The caller's trash for a path: in the encryption zone that its parent lies in, as nothing moves out of one; in the
+/// snapshottable directory that it lies in, where those have trashes; else at home.
 /// Source: `DistributedFileSystem.getTrashRoot`, Hadoop 3.5.0.
 pub fn trash_root(namespace: &Namespace, env: &Env<'_>, src: &str) -> String {
     let user = &env.caller.user;
@@ -69,9 +82,13 @@ pub fn trash_root(namespace: &Namespace, env: &Env<'_>, src: &str) -> String {
         _ => "/",
     };
     // A path that this caller may not look at is one of no zone, as in Hadoop.
-    match namespace.encryption_zone_of(env, above) {
-        Ok(Some(zone)) => format!("{}/.Trash/{user}", zone.path.trim_end_matches('/')),
-        _ => format!("{HOMES}/{user}/.Trash"),
+    let zone = namespace.encryption_zone_of(env, above).ok().flatten().map(|zone| zone.path);
+    let holds = |root: &String| src.starts_with(&format!("{}/", root.trim_end_matches('/')));
+    let snapshots = snapshot_roots(namespace, env).into_iter().find(holds);
+    // Of two the inner one: both lie on the way to the path.
+    match zone.into_iter().chain(snapshots).max_by_key(String::len) {
+        Some(root) => format!("{}/.Trash/{user}", root.trim_end_matches('/')),
+        None => format!("{HOMES}/{user}/.Trash"),
     }
 }
 
@@ -98,6 +115,19 @@ fn trash_roots(namespace: &Namespace, env: &Env<'_>, all_users: bool) -> Result<
             })?;
         } else {
             roots.push(format!("{trash}/{}", env.caller.user));
+        }
+    }
+    for root in snapshot_roots(namespace, env) {
+        let trash = format!("{}/.Trash", root.trim_end_matches('/'));
+        let mut is_there = false;
+        namespace.get_file_info(env, &trash, |status| is_there = status.is_some())?;
+        if !all_users {
+            roots.push(format!("{trash}/{}", env.caller.user));
+        } else if is_there {
+            namespace.get_listing(env, &trash, b"", false, TRASH_USERS_MAX, |entry| {
+                roots.push(format!("{trash}/{}", String::from_utf8_lossy(entry.status.name)));
+                true
+            })?;
         }
     }
     let mut entries = Vec::new();

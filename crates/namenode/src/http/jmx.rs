@@ -294,6 +294,17 @@ fn percent_used(used: u64, capacity: u64) -> Value {
     if capacity == 0 { Value::Float(100.0) } else { percent(used, capacity) }
 }
 
+/// Source: `RollingUpgradeInfo.Bean`, Hadoop 3.5.0.
+fn rolling_upgrade(core: &Core, namespace: &Namespace) -> Value {
+    let Some(upgrade) = namespace.rolling_upgrade else { return Value::Null };
+    Value::Map(vec![
+        ("blockPoolId", core.id.block_pool_id.as_str().into()),
+        ("createdRollbackImages", core.journal.upgrades().has_rollback_image().into()),
+        ("finalizeTime", Value::Int(0)),
+        ("startTime", Value::Int(upgrade.start_time)),
+    ])
+}
+
 fn namenode_info(core: &Core, namespace: &Namespace, n: &Numbers) -> Attributes {
     let b = &n.blocks;
     let safe_mode = match n.safe_mode {
@@ -308,7 +319,7 @@ fn namenode_info(core: &Core, namespace: &Namespace, n: &Numbers) -> Attributes 
         ("BlockPoolId", core.id.block_pool_id.as_str().into()),
         ("ClusterId", core.id.cluster_id.as_str().into()),
         ("UpgradeFinalized", (!core.journal.upgrades().has_previous()).into()),
-        ("RollingUpgradeStatus", Value::Null),
+        ("RollingUpgradeStatus", rolling_upgrade(core, namespace)),
         ("Used", n.used.into()),
         ("Free", n.remaining.into()),
         ("Total", n.total.into()),

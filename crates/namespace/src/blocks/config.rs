@@ -9,6 +9,8 @@ pub struct BlockConfig {
     pub pool_id: Box<str>,
     /// The NameNode's host name, as safe mode texts show it.
     pub host_name: Box<str>,
+    /// The NameNode went back to before a rolling upgrade: replicas newer than what it knows are to be expected.
+    pub rolled_back: bool,
     /// `dfs.namenode.replication.min`: live replicas that make a block complete.
     pub min_replication: u16,
     /// `dfs.namenode.safemode.replication.min`.
@@ -74,6 +76,7 @@ impl Default for BlockConfig {
         BlockConfig {
             pool_id: "".into(),
             host_name: "localhost".into(),
+            rolled_back: false,
             min_replication: 1,
             safe_mode_replication: 1,
             safe_mode_threshold: 0.999,

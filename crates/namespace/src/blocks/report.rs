@@ -131,7 +131,7 @@ impl BlockManager {
             return None;
         }
         let new_here = self.datanodes.storage(storage).block_reports == 0 && self.safe_mode.is_startup();
-        if new_here && reported.generation_stamp > self.ids.generation_stamp {
+        if new_here && !self.config.rolled_back && reported.generation_stamp > self.ids.generation_stamp {
             self.in_future.blocks += 1;
             self.in_future.bytes += reported.num_bytes;
         }

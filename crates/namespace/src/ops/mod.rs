@@ -25,6 +25,7 @@ pub mod lazy_persist;
 pub mod lease_expiry;
 mod meta_save;
 pub mod mkdirs;
+pub mod ordered_deletion;
 pub mod pipeline;
 pub mod queries;
 pub mod quota;

@@ -44,16 +44,16 @@ impl Operation for Rename<'_> {
             return Ok(Plan::read(false));
         }
         namespace.check_source_snapshots(&src)?;
-        if src.path == dst.path {
-            return Ok(Plan::read(true));
+        // What is renamed to itself stays as it is, and is logged: who reads the events of the log hears of it.
+        if src.path != dst.path {
+            let refused = check_not_below(&src, &dst).is_err() || dst.last.is_some() || dst.missing > 1;
+            if refused {
+                return Ok(Plan::read(false));
+            }
+            namespace.check_rename_nesting(&src, &dst)?;
+            namespace.check_rename_zones(&src, &dst)?;
+            namespace.verify_rename_limits(&src, &dst)?;
         }
-        let refused = check_not_below(&src, &dst).is_err() || dst.last.is_some() || dst.missing > 1;
-        if refused {
-            return Ok(Plan::read(false));
-        }
-        namespace.check_rename_nesting(&src, &dst)?;
-        namespace.check_rename_zones(&src, &dst)?;
-        namespace.verify_rename_limits(&src, &dst)?;
         let op = EditOp::RenameOld {
             src: src.path.into(),
             dst: dst.path.into(),
@@ -249,12 +249,15 @@ pub fn apply(
     let Some(from) = namespace.tree.inode(handle).parent() else {
         return Err(ApplyError::WrongKind { op, path: src.into() });
     };
+    if namespace.tree.child(to, name) == Some(handle) {
+        return Ok(Applied::default());
+    }
     if namespace.tree.is_below(to, handle) || !namespace.tree.inode(to).is_directory() {
         return Err(ApplyError::WrongKind { op, path: dst.into() });
     }
     match namespace.tree.child(to, name) {
         // A directory that is replaced is empty: the source may not lie in it.
-        Some(replaced) if overwrite && replaced != handle && namespace.tree.inode(replaced).child_count() == 0 => {
+        Some(replaced) if overwrite && namespace.tree.inode(replaced).child_count() == 0 => {
             namespace.disallow_snapshots_below(replaced);
             namespace.detach_and_free(replaced, txid);
         }

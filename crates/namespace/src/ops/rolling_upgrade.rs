@@ -13,11 +13,12 @@ pub struct RollingUpgrade {
 
 pub(crate) fn apply_start(namespace: &mut Namespace, start_time: i64) -> Applied {
     namespace.rolling_upgrade = Some(RollingUpgrade { start_time });
+    namespace.rolling_upgrade_finalized = false;
     Applied::default()
 }
 
 pub(crate) fn apply_finalize(namespace: &mut Namespace) -> Applied {
-    namespace.rolling_upgrade = None;
+    namespace.rolling_upgrade_finalized |= namespace.rolling_upgrade.take().is_some();
     Applied::default()
 }
 
@@ -33,6 +34,6 @@ mod tests {
         namespace.apply(&EditOp::RollingUpgradeStart { time: 5 }, TxId(1)).unwrap();
         assert_eq!(namespace.freeze().rolling_upgrade, Some(RollingUpgrade { start_time: 5 }));
         namespace.apply(&EditOp::RollingUpgradeFinalize { time: 6 }, TxId(2)).unwrap();
-        assert_eq!(namespace.rolling_upgrade, None);
+        assert_eq!((namespace.rolling_upgrade, namespace.rolling_upgrade_finalized), (None, true));
     }
 }

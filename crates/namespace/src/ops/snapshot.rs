@@ -51,7 +51,7 @@ pub struct DeleteSnapshot<'a> {
     pub name: &'a str,
 }
 
-fn snapshot_error(text: impl Into<String>) -> HdfsError {
+pub(super) fn snapshot_error(text: impl Into<String>) -> HdfsError {
     HdfsError::new(ExceptionClass::Snapshot, text)
 }
 
@@ -173,12 +173,20 @@ impl Operation for DeleteSnapshot<'_> {
         namespace.check_safe_mode(env, format_args!("Cannot delete snapshot for {}", self.root))?;
         let path = namespace.owned_root(env, self.root, "deleteSnapshot")?;
         let root = namespace.snapshottable_root(&path)?;
-        if namespace.tree.inode(root).snapshot_named(self.name.as_bytes()).is_none() {
-            return Err(snapshot_error(format!(
-                "Cannot delete snapshot {} from path {}: the snapshot does not exist.",
-                self.name, path.path
-            ))
-            .into());
+        let snapshot = namespace.tree.inode(root).snapshot_named(self.name.as_bytes());
+        match snapshot.map(|snapshot| snapshot.id) {
+            Some(snapshot) => namespace.check_can_mark(root, snapshot, self.name, &path.path)?,
+            None if namespace.config.snapshots.ordered_deletion => {
+                let text = format!("Cannot find the snapshot of directory {} with name {}", path.path, self.name);
+                return Err(snapshot_error(text).into());
+            }
+            None => {
+                return Err(snapshot_error(format!(
+                    "Cannot delete snapshot {} from path {}: the snapshot does not exist.",
+                    self.name, path.path
+                ))
+                .into());
+            }
         }
         let op = EditOp::DeleteSnapshot {
             root: path.path.into(),
@@ -461,7 +469,13 @@ pub fn apply_create(namespace: &mut Namespace, root: &str, name: &str, mtime: i6
 ///
 /// # Errors
 /// There is no such snapshot, or one of the new name.
-pub fn apply_rename(namespace: &mut Namespace, root: &str, old: &str, new: &str) -> Result<Applied, ApplyError> {
+pub fn apply_rename(
+    namespace: &mut Namespace,
+    root: &str,
+    old: &str,
+    new: &str,
+    mtime: i64,
+) -> Result<Applied, ApplyError> {
     let directory = directory_of(namespace, RENAME, root)?;
     if old == new {
         return Ok(Applied::default());
@@ -470,7 +484,7 @@ pub fn apply_rename(namespace: &mut Namespace, root: &str, old: &str, new: &str)
     if view.snapshot_named(old.as_bytes()).is_none() || view.snapshot_named(new.as_bytes()).is_some() {
         return Err(ApplyError::other(RENAME, root, format!("{old} cannot become {new}")));
     }
-    namespace.tree.rename_snapshot(directory, old, new);
+    namespace.tree.rename_snapshot(directory, old, new, mtime);
     Ok(Applied::default())
 }
 
@@ -490,6 +504,10 @@ pub fn apply_delete(
     let Some(snapshot) = found else {
         return Err(ApplyError::other(DELETE, root, format!("there is no snapshot {name}")));
     };
+    if namespace.only_marks(directory, snapshot) {
+        namespace.mark_deleted(directory, snapshot, name, mtime);
+        return Ok(Applied::default());
+    }
     let mut garbage = Garbage::default();
     let sizes_change = namespace.tree.delete_snapshot(directory, snapshot, &mut garbage);
     namespace.tree.touch_snapshot_root(directory, mtime);

@@ -55,6 +55,13 @@ impl Namespace {
         true
     }
 
+    /// Paths of all snapshottable directories, in order.
+    pub fn snapshottable_paths(&self) -> Vec<String> {
+        let mut paths: Vec<String> = self.snapshottable().filter_map(|handle| self.tree.path_of(handle)).collect();
+        paths.sort();
+        paths
+    }
+
     /// Lends the snapshots of a directory in name order.
     ///
     /// # Errors
@@ -78,12 +85,4 @@ impl Namespace {
         }
         Ok(())
     }
-
-    /// Ordered deletion marks the roots of snapshots that are to go.
-    pub(super) fn is_marked_deleted(&self, root: InodeView<'_>) -> bool {
-        root.xattr(crate::storage_policy::XATTR_SYSTEM, SNAPSHOT_DELETED_XATTR).is_some()
-    }
 }
-
-/// Source: `HdfsServerConstants.XATTR_SNAPSHOT_DELETED`, Hadoop 3.5.0.
-pub(super) const SNAPSHOT_DELETED_XATTR: &str = "hdfs.snapshot.deleted";

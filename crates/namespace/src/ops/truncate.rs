@@ -77,8 +77,8 @@ impl Operation for Truncate<'_> {
         };
         let Some(last) = last else { return Ok(Plan::one(op(None), true)) };
         let generation_stamp = namespace.blocks.next_generation_stamp();
-        if namespace.is_shown_block(file, last.id) {
-            // A snapshot shows the block whole: what stays of it becomes a block of its own.
+        if must_copy(namespace, file, last.id) {
+            // What stays of it becomes a block of its own.
             let id = namespace.blocks.next_block_id();
             let block = Block { id, generation_stamp, num_bytes: 0 };
             let ops = alloc::vec![
@@ -96,6 +96,12 @@ impl Operation for Truncate<'_> {
         let effect = SoftEffect::StartBlockRecovery { block: last.id, recovery_id: generation_stamp, truncate_to };
         Ok(Plan::new(ops, false).with(effect))
     }
+}
+
+/// A snapshot, or the state that an upgrade can go back to, has the block whole.
+/// Source: `FSDirTruncateOp.shouldCopyOnTruncate`, Hadoop 3.5.0.
+fn must_copy(namespace: &Namespace, file: InodeHandle, block: BlockId) -> bool {
+    namespace.keeps_previous || namespace.rolling_upgrade.is_some() || namespace.is_shown_block(file, block)
 }
 
 impl Truncate<'_> {

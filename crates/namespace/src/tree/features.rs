@@ -353,6 +353,17 @@ impl Tree {
         self.feature_index.free_rows.push(at);
     }
 
+    /// Replaces the extended attributes of a copy's row, which is made where there is none. The row's reference.
+    pub(super) fn set_copied_xattrs(&mut self, row: Option<u32>, xattrs: &[XAttr]) -> u32 {
+        let new = self.store_xattrs(&pack(xattrs));
+        let Some(at) = row else {
+            return self.new_feature_row(FeatureRecord { xattrs: new, ..FeatureRecord::default() });
+        };
+        let old = core::mem::replace(&mut self.tables.features.rows.get_mut(at).xattrs, new);
+        self.release_xattrs(old);
+        at
+    }
+
     /// Rows in use.
     pub(crate) fn feature_rows(&self) -> u64 {
         u64::from(self.tables.features.rows.len()) - self.feature_index.free_rows.len() as u64

@@ -34,24 +34,39 @@ fn has_zones(client: &DfsClient) -> Result<bool> {
     Ok(!client.get_server_defaults()?.key_provider_uri.is_empty() || !client.config().key_provider_uri.is_empty())
 }
 
-fn root_in_zone(client: &DfsClient, zone: &str) -> String {
-    format!("{}/{TRASH}/{}", zone.trim_end_matches('/'), client.user())
+/// The trash in an encryption zone or a snapshottable directory.
+fn root_in(client: &DfsClient, top: &str) -> String {
+    format!("{}/{TRASH}/{}", top.trim_end_matches('/'), client.user())
 }
 
-/// The caller's trash for a path: in the encryption zone that its parent lies in, as nothing moves out of one; else at home.
+/// The caller's snapshottable directories, where each has a trash.
+fn snapshot_roots(client: &DfsClient) -> Result<Vec<String>> {
+    if !client.get_server_defaults()?.snapshot_trash_roots {
+        return Ok(Vec::new());
+    }
+    let path = |directory: &surus_client::SnapshottableDirectoryStatus| {
+        let (above, name) = (&directory.parent_fullpath, &directory.dir_status.path);
+        format!("{}/{}", String::from_utf8_lossy(above).trim_end_matches('/'), String::from_utf8_lossy(name))
+    };
+    Ok(client.get_snapshottable_directories()?.iter().map(path).collect())
+}
+
+/// The caller's trash for a path: in the encryption zone that its parent lies in, as nothing moves out of one; in the
+/// snapshottable directory that it lies in, where those have trashes; else at home.
 /// Source: `DistributedFileSystem.getTrashRoot`, Hadoop 3.5.0.
 fn root(client: &DfsClient, path: &str) -> Result<String> {
-    if !has_zones(client)? {
-        return Ok(home_root(client));
-    }
-    Ok(match client.get_ez_for_path(parent(path).unwrap_or("/")) {
-        Ok(Some(zone)) => root_in_zone(client, &zone.path),
-        Ok(None) => home_root(client),
-        Err(error) => {
+    let holds = |root: &String| path.starts_with(&format!("{}/", root.trim_end_matches('/')));
+    let snapshots = snapshot_roots(client)?.into_iter().find(holds);
+    let zone = match has_zones(client)? {
+        false => None,
+        true => client.get_ez_for_path(parent(path).unwrap_or("/")).unwrap_or_else(|error| {
             tracing::warn!("Exception in checking the encryption zone for the path {path}. {}", error.message());
-            home_root(client)
-        }
-    })
+            None
+        }),
+    };
+    // Of two the inner one: both lie on the way to the path.
+    let top = zone.map(|zone| zone.path).into_iter().chain(snapshots).max_by_key(String::len);
+    Ok(top.map_or_else(|| home_root(client), |top| root_in(client, &top)))
 }
 
 /// All trash directories that the caller may have. Zones are listed to superusers only.
@@ -60,10 +75,11 @@ fn roots(client: &DfsClient) -> Result<Vec<String>> {
     let mut roots = vec![home_root(client)];
     if has_zones(client)? {
         match client.list_encryption_zones() {
-            Ok(zones) => roots.extend(zones.iter().map(|zone| root_in_zone(client, &zone.path))),
+            Ok(zones) => roots.extend(zones.iter().map(|zone| root_in(client, &zone.path))),
             Err(error) => tracing::warn!("Cannot get all encrypted trash roots: {}", error.message()),
         }
     }
+    roots.extend(snapshot_roots(client)?.iter().map(|root| root_in(client, root)));
     Ok(roots)
 }
 

@@ -166,6 +166,7 @@ pub(super) fn set_safe_mode(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> 
     };
     if leaves && !result {
         core.wake(&[WaitFor::SafeMode]);
+        core.provision_snapshot_trash();
     }
     if action != SafeModeActionProto::SafemodeGet {
         tracing::info!("safe mode is {} by order of {}", if result { "ON" } else { "OFF" }, call.caller.user);
@@ -209,6 +210,7 @@ pub(super) fn refresh_nodes(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> 
 pub(super) fn finalize_upgrade(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     call.check_superuser("finalizeUpgrade")?;
     core.journal.upgrades().finalize()?;
+    core.namespace.write().keeps_previous = false;
     put(out, &FinalizeUpgradeResponseProto {});
     Ok(())
 }

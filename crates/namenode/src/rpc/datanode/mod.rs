@@ -170,21 +170,31 @@ fn send_heartbeat(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(),
     // Reports are short work here, so that every DataNode may send its own whenever it wants.
     let lease = if request.request_full_block_report_lease() { rand::random::<u64>() >> 1 | 1 } else { 0 };
     let txid = core.last_txid().0;
-    let rolling = core
-        .rolling_upgrade()
-        .map(|_| RollingUpgradeStatusProto { block_pool_id: core.id.block_pool_id.clone(), finalized: Some(false) });
+    let (goes_on, rolling) = rolling_upgrade_status(core);
     put(
         out,
         &HeartbeatResponseProto {
             cmds,
             ha_status: NnhaStatusHeartbeatProto { state: 0, txid },
-            rolling_upgrade_status: rolling.clone(),
+            // What old DataNodes read: to them its absence means the end.
+            rolling_upgrade_status: rolling.clone().filter(|_| goes_on),
             rolling_upgrade_status_v2: rolling,
             full_block_report_lease_id: Some(lease),
             is_slownode: Some(false),
         },
     );
     Ok(())
+}
+
+/// Whether a rolling upgrade goes on, and what DataNodes are told of it: nothing where there was none since the start.
+/// Source: `DatanodeProtocolServerSideTranslatorPB.sendHeartbeat`, Hadoop 3.5.0.
+fn rolling_upgrade_status(core: &Core) -> (bool, Option<RollingUpgradeStatusProto>) {
+    let namespace = core.namespace.read();
+    let goes_on = namespace.rolling_upgrade.is_some();
+    let told = goes_on || namespace.rolling_upgrade_finalized;
+    let status =
+        || RollingUpgradeStatusProto { block_pool_id: core.id.block_pool_id.clone(), finalized: Some(!goes_on) };
+    (goes_on, told.then(status))
 }
 
 fn error_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {

@@ -21,6 +21,7 @@ use super::inode::{InodeRecord, InodeView};
 use super::intern::Interned;
 use super::tables::Tables;
 use crate::blocks::BlockHandle;
+use crate::edit_op::XAttr;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -326,6 +327,11 @@ impl<'a> InodeView<'a> {
         let found = snapshots.binary_search_by(|s| super::compare_names(s.name.as_bytes(), name));
         found.ok().map(|i| &snapshots[i])
     }
+
+    /// The name of one of this directory's snapshots.
+    pub fn snapshot_name(self, snapshot: SnapshotId) -> Option<&'a str> {
+        self.snapshottable()?.snapshots.iter().find(|s| s.id == snapshot).map(|s| &*s.name)
+    }
 }
 
 impl Tree {
@@ -388,10 +394,7 @@ impl Tree {
     pub fn create_snapshot(&mut self, root: InodeHandle, name: &str, mtime: i64) -> SnapshotId {
         let id = self.snapshot_counter();
         self.add_root_diff(root, id);
-        let short = Interned::short(&mut self.tables.interned, &mut self.intern_users, mtime);
-        let copy = self.state_mut(root).diffs.last_mut().and_then(|diff| diff.copy.as_mut());
-        let old = copy.map_or(short, |copy| core::mem::replace(&mut copy.record.mtime, short));
-        Interned::release_short(&mut self.tables.interned, &mut self.intern_users, old);
+        self.set_snapshot_mtime(root, id, mtime);
         self.insert_snapshot_name(root, Snapshot { id, name: name.into() });
         self.touch_snapshot_root(root, mtime);
         let general = self.general_mut();
@@ -401,12 +404,36 @@ impl Tree {
         id
     }
 
-    /// Gives a snapshot another name, which is free.
-    pub fn rename_snapshot(&mut self, root: InodeHandle, old: &str, new: &str) {
+    /// Gives a snapshot another name, which is free; `mtime` becomes the directory's in the snapshot.
+    /// Source: `DirectorySnapshottableFeature.renameSnapshot`, Hadoop 3.5.0.
+    pub fn rename_snapshot(&mut self, root: InodeHandle, old: &str, new: &str, mtime: i64) {
         let Some(snapshots) = self.state_mut(root).snapshottable.as_mut().map(|s| &mut s.snapshots) else { return };
         let Some(i) = snapshots.iter().position(|s| &*s.name == old) else { return };
         let snapshot = snapshots.remove(i);
+        self.set_snapshot_mtime(root, snapshot.id, mtime);
         self.insert_snapshot_name(root, Snapshot { name: new.into(), ..snapshot });
+    }
+
+    /// Replaces the extended attributes that a directory has in a snapshot of it.
+    pub(crate) fn set_snapshot_xattrs(&mut self, root: InodeHandle, snapshot: SnapshotId, xattrs: &[XAttr]) {
+        let Some(row) = self.root_copy(root, snapshot).map(|record| record.feature_row()) else { return };
+        let at = self.set_copied_xattrs(row, xattrs);
+        if let Some(record) = self.root_copy(root, snapshot) {
+            record.set_feature_row(Some(at));
+        }
+    }
+
+    fn set_snapshot_mtime(&mut self, root: InodeHandle, snapshot: SnapshotId, mtime: i64) {
+        let short = Interned::short(&mut self.tables.interned, &mut self.intern_users, mtime);
+        let copy = self.root_copy(root, snapshot);
+        let old = copy.map_or(short, |record| core::mem::replace(&mut record.mtime, short));
+        Interned::release_short(&mut self.tables.interned, &mut self.intern_users, old);
+    }
+
+    /// The attributes that a directory has in a snapshot of it.
+    fn root_copy(&mut self, root: InodeHandle, snapshot: SnapshotId) -> Option<&mut InodeRecord> {
+        let mut diffs = self.state_mut(root).diffs.iter_mut();
+        diffs.find(|diff| diff.snapshot == snapshot)?.copy.as_mut().map(|copy| &mut copy.record)
     }
 
     fn insert_snapshot_name(&mut self, root: InodeHandle, snapshot: Snapshot) {
