@@ -41,7 +41,7 @@ await "DataNodes of nn1" 2 bean nn1 FSNamesystemState NumLiveDataNodes; await "n
 # The configuration, as both read it.
 ln -s "$surus" "$d/hdfs"
 for option in -nnRpcAddresses -namenodes "-confKey dfs.ha.namenodes.ns1" -secondaryNameNodes -journalNodes; do
-  [ "$(run org.apache.hadoop.hdfs.tools.GetConf $option 2> /dev/null)" = "$("$d/hdfs" --config "$d/nn1/conf" getconf $option)" ]; check "getconf $option" $?
+  [ "$(run org.apache.hadoop.hdfs.tools.GetConf $option 2> /dev/null)" = "$("$d/hdfs" --config "$d/nn1/conf" getconf $option 2> /dev/null)" ]; check "getconf $option" $?
 done
 
 head -c 6000000 /dev/urandom > "$d/data"; sum=$(md5sum < "$d/data")

@@ -77,8 +77,8 @@ mod tests {
             assert_eq!(double(value), want);
         }
         assert_eq!(float(0.1), "0.1");
-        assert_eq!(float(1234567.25), "1234567.2");
-        assert_eq!(float(1234567.75), "1234567.8");
+        assert_eq!(float(4938269.0 / 4.0), "1234567.2");
+        assert_eq!(float(4938271.0 / 4.0), "1234567.8");
         assert_eq!(float(3.4028235e38), "3.4028235E38");
         assert_eq!(float(16777216.0), "1.6777216E7");
     }
