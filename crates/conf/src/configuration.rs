@@ -35,7 +35,7 @@ impl Configuration {
     }
 
     /// The properties of site files, given as (file name, text) in the order in which they are read. A later one wins,
-    /// except over a final property.
+    /// except over a final property, be it of the same file.
     ///
     /// # Errors
     /// A file that does not parse.
@@ -65,7 +65,7 @@ impl Configuration {
         let source: Arc<str> = Arc::from(file);
         for property in site_xml::parse(file, text, find)? {
             let name = keys::current_name(&property.name);
-            let is_final = self.entries.get(name).is_some_and(|e| e.is_final && e.source != source);
+            let is_final = self.entries.get(name).is_some_and(|e| e.is_final);
             if is_final {
                 self.warnings.push(format!("{file}: an attempt to override final parameter: {name}; ignored"));
                 continue;

@@ -30,6 +30,14 @@ fn later_files_win_but_not_over_final() {
 }
 
 #[test]
+fn final_holds_within_a_file_too() {
+    let text = "<configuration><property><name>dfs.ls.limit</name><value>7</value><final>true</final></property>
+        <property><name>dfs.ls.limit</name><value>8</value></property></configuration>";
+    let conf = Configuration::from_texts([("hdfs-site.xml", text)]).unwrap();
+    assert_eq!(conf.get(keys::DFS_LS_LIMIT), Ok(7));
+}
+
+#[test]
 fn old_names_set_the_new_key() {
     let conf = conf(&[("fs.default.name", "hdfs://h:1234/"), ("dfs.replication.interval", "5")]);
     assert_eq!(conf.get(keys::FS_DEFAULT_FS).as_deref(), Ok("hdfs://h:1234/"));
