@@ -214,7 +214,7 @@ impl Drop for DataNode {
 
 fn start_actors(node: &Arc<Node>) -> io::Result<Vec<Arc<Actor>>> {
     let user = surus_client::login_name();
-    let mut all = Vec::new();
+    let mut services = Vec::new();
     for service in &node.config.nameservices {
         let actors: Vec<_> = service
             .namenodes
@@ -224,6 +224,11 @@ fn start_actors(node: &Arc<Node>) -> io::Result<Vec<Arc<Actor>>> {
             .collect();
         let service = Arc::new(Nameservice { pool_id: OnceLock::new(), actors, active: Mutex::new(None) });
         node.reports.add(service.clone());
+        services.push(service);
+    }
+    // All are known before the first can fail.
+    let mut all = Vec::new();
+    for service in services {
         for actor in &service.actors {
             actor.start(node, &service)?;
             all.push(actor.clone());

@@ -177,3 +177,27 @@ fn a_hung_disk_leaves_heartbeats_alone() {
     hung.store(false, Ordering::Relaxed);
     assert_eq!(peer.ack(), (1, vec![SUCCESS]));
 }
+
+#[test]
+fn a_namenode_that_refuses_the_datanode_leaves_it_to_the_other() {
+    let (first, second) = (Cluster::start(0), Cluster::start(0));
+    second.namenode.wait("the fake", |h| Some(h.refuses = true));
+    let dir = tempfile::tempdir().unwrap();
+    let mut conf = first.configuration(dir.path());
+    conf.set("dfs.nameservices", "ns");
+    conf.set("dfs.ha.namenodes.ns", "a,b");
+    conf.set("dfs.namenode.rpc-address.ns.a", first.address.to_string());
+    conf.set("dfs.namenode.rpc-address.ns.b", second.address.to_string());
+    let datanode = Arc::new(DataNode::start(&conf).unwrap());
+    let (sender, end) = std::sync::mpsc::channel();
+    let waiting = datanode.clone();
+    std::thread::spawn(move || sender.send(waiting.wait_end()));
+    second.namenode.wait("a registration", |h| (!h.registrations.is_empty()).then_some(()));
+    first.namenode.wait("two heartbeats", |h| (h.heartbeats >= 2).then_some(()));
+    assert!(end.recv_timeout(Duration::from_millis(500)).is_err());
+    // When the last one refuses it, too, the DataNode ends.
+    let again = DatanodeCommandProto { cmd_type: Type::RegisterCommand as i32, ..Default::default() };
+    first.namenode.wait("the fake", |h| Some(h.refuses = true));
+    first.namenode.command(&datanode, again);
+    assert!(end.recv_timeout(Duration::from_secs(20)).unwrap().contains("not in the include-list"));
+}

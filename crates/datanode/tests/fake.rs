@@ -24,6 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Heard {
     pub registrations: Vec<DatanodeRegistrationProto>,
     pub heartbeats: usize,
+    /// Lets no DataNode register.
+    pub refuses: bool,
     /// For which DataNode, by UUID.
     pub commands: Vec<(String, DatanodeCommandProto)>,
     pub full_reports: Vec<BlockReportRequestProto>,
@@ -80,7 +82,10 @@ impl FakeNameNode {
                 let mut registration = call.decode::<RegisterDatanodeRequestProto>()?.registration;
                 registration.datanode_id.ip_addr = "127.0.0.1".into();
                 heard.registrations.push(registration.clone());
-                reply.ok(&RegisterDatanodeResponseProto { registration });
+                match heard.refuses {
+                    true => reply.error(&HdfsError::new(ExceptionClass::DisallowedDatanode, "not in the include-list")),
+                    false => reply.ok(&RegisterDatanodeResponseProto { registration }),
+                }
             }
             "sendHeartbeat" => {
                 let request: HeartbeatRequestProto = call.decode()?;
@@ -146,7 +151,7 @@ pub struct Cluster {
     pub namenode: Arc<FakeNameNode>,
     pub datanodes: Vec<DataNode>,
     pub dirs: Vec<tempfile::TempDir>,
-    address: SocketAddr,
+    pub address: SocketAddr,
     server: RpcServer,
     runtime: Option<Runtime>,
 }

@@ -8,6 +8,7 @@ use super::registration::Namespace;
 use crate::node::Node;
 use crate::store::{PoolVersion, Volume};
 use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -34,6 +35,8 @@ pub(crate) struct Actor {
     pub queue: ReportQueue,
     namespace: Mutex<Option<Namespace>>,
     report_id: Mutex<i64>,
+    /// This NameNode will have nothing to do with the DataNode.
+    given_up: AtomicBool,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -45,6 +48,7 @@ impl Actor {
             queue: ReportQueue::default(),
             namespace: Mutex::new(None),
             report_id: Mutex::new(rand::random::<i64>() >> 1),
+            given_up: AtomicBool::new(false),
             threads: Mutex::default(),
         })
     }
@@ -105,7 +109,11 @@ impl Actor {
                 Err(Trouble::Fatal(text)) => {
                     tracing::error!("{}: {text}", self.address());
                     self.queue.unregistered();
-                    (node.on_fatal)(&text);
+                    self.given_up.store(true, Ordering::Relaxed);
+                    // The others go on without this one. Source: `BPServiceActor.java`, `DataNode.java` (`shouldRun`), Hadoop 3.5.0.
+                    if node.reports.actors().iter().all(|actor| actor.given_up.load(Ordering::Relaxed)) {
+                        (node.on_fatal)(&text);
+                    }
                     return;
                 }
                 Err(Trouble::Rpc(e)) => {
