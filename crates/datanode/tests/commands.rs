@@ -1,6 +1,6 @@
 //! What a NameNode asks for: copies, deletions, recoveries, a new registration; and what it hears after a restart.
 
-use crate::fake::{Cluster, POOL};
+use crate::fake::{Cluster, Heard, POOL};
 use crate::peer::{Peer, content, extended, write_op};
 use std::path::Path;
 use std::sync::Arc;
@@ -181,7 +181,11 @@ fn a_hung_disk_leaves_heartbeats_alone() {
 #[test]
 fn a_namenode_that_refuses_the_datanode_leaves_it_to_the_other() {
     let (first, second) = (Cluster::start(0), Cluster::start(0));
-    second.namenode.wait("the fake", |h| Some(h.refuses = true));
+    let refuse = |h: &mut Heard| {
+        h.refuses = true;
+        Some(())
+    };
+    second.namenode.wait("the fake", refuse);
     let dir = tempfile::tempdir().unwrap();
     let mut conf = first.configuration(dir.path());
     conf.set("dfs.nameservices", "ns");
@@ -197,7 +201,7 @@ fn a_namenode_that_refuses_the_datanode_leaves_it_to_the_other() {
     assert!(end.recv_timeout(Duration::from_millis(500)).is_err());
     // When the last one refuses it, too, the DataNode ends.
     let again = DatanodeCommandProto { cmd_type: Type::RegisterCommand as i32, ..Default::default() };
-    first.namenode.wait("the fake", |h| Some(h.refuses = true));
+    first.namenode.wait("the fake", refuse);
     first.namenode.command(&datanode, again);
     assert!(end.recv_timeout(Duration::from_secs(20)).unwrap().contains("not in the include-list"));
 }
