@@ -135,7 +135,7 @@ impl BlockPool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::checksum::{Checksum, ChecksumType};
     use crate::store::{BlockStore, PoolVersion, StorageLocation, StoreConfig};
@@ -143,7 +143,7 @@ mod tests {
     use surus_disk::MemDisk;
     use surus_types::{GenerationStamp, StorageType};
 
-    fn pool() -> (BlockStore, Arc<BlockPool>) {
+    pub fn pool() -> (BlockStore, Arc<BlockPool>) {
         let config = StoreConfig {
             locations: vec![StorageLocation { path: "/data".into(), storage_type: StorageType::Disk }],
             failed_volumes_tolerated: 0,

@@ -36,6 +36,8 @@ pub struct BlockPool {
     pub(crate) stop_timeout: Duration,
     /// What the NameNode said last of a rolling upgrade: it goes on, or it is finalized.
     pub(super) rolling_upgrade: Mutex<Option<bool>>,
+    /// Held by who does what `rolling_upgrade` asks for.
+    pub(super) signalling: Mutex<()>,
     /// Deleted replicas go to the trash.
     pub(super) keeps_deleted: AtomicBool,
     /// Held by who removes a replica's files: none gets into a trash that is being emptied.
@@ -80,6 +82,7 @@ impl BlockPool {
             next_volume: AtomicUsize::new(0),
             stop_timeout,
             rolling_upgrade: Mutex::default(),
+            signalling: Mutex::default(),
             keeps_deleted: AtomicBool::new(false),
             disposing: RwLock::default(),
         }

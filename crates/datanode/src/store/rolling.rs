@@ -26,18 +26,23 @@ impl BlockPool {
         }
         self.keeps_deleted.store(goes_on, Ordering::SeqCst);
         let pool = self.clone();
-        let work = move || {
-            drop(pool.disposing.write());
-            for (volume, dirs) in pool.volumes.iter().zip(&pool.dirs).filter(|(volume, _)| !volume.is_failed()) {
-                let done = if goes_on { set_marker(&*volume.disk, dirs) } else { clear(&*volume.disk, dirs) };
-                if let Err(e) = done {
-                    tracing::warn!("{}: rolling upgrade: {e}", dirs.root.display());
-                }
-            }
-        };
+        let work = move || pool.follow_rolling_upgrade(goes_on);
         if let Err(e) = std::thread::Builder::new().name("rolling upgrade".into()).spawn(work) {
             tracing::error!("no thread for a rolling upgrade: {e}");
             *self.rolling_upgrade.lock() = None;
+        }
+    }
+
+    /// Does what was said last, whichever thread comes first: a late one must not bring the marker back.
+    fn follow_rolling_upgrade(&self, said: bool) {
+        let _one_at_a_time = self.signalling.lock();
+        let goes_on = self.rolling_upgrade.lock().unwrap_or(said);
+        drop(self.disposing.write());
+        for (volume, dirs) in self.volumes.iter().zip(&self.dirs).filter(|(volume, _)| !volume.is_failed()) {
+            let done = if goes_on { set_marker(&*volume.disk, dirs) } else { clear(&*volume.disk, dirs) };
+            if let Err(e) = done {
+                tracing::warn!("{}: rolling upgrade: {e}", dirs.root.display());
+            }
         }
     }
 
@@ -165,3 +170,22 @@ pub(super) fn take_restart_note(volume: &Volume, dirs: &PoolDirs, id: BlockId, n
 }
 
 const NOTE_BYTES_MAX: u64 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_last_counts() {
+        let (_store, pool) = crate::store::delete::tests::pool();
+        let marker = pool.dirs[0].root.join(MARKER);
+        let disk = pool.volumes[0].disk.clone();
+        pool.follow_rolling_upgrade(true);
+        assert!(disk.exists(&marker).unwrap());
+        *pool.rolling_upgrade.lock() = Some(false);
+        pool.follow_rolling_upgrade(false);
+        // The thread of the signal before, late.
+        pool.follow_rolling_upgrade(true);
+        assert!(!disk.exists(&marker).unwrap());
+    }
+}
