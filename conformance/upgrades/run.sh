@@ -58,7 +58,7 @@ for pair in "java surus" "surus java" "surus surus"; do
     within 60 written; check "$at: $writer writes" $?
     pid=$(cat "$d/dn.pid"); admin -shutdownDatanode "127.0.0.1:$((port + 4))" upgrade; check "$at: -shutdownDatanode upgrade: $(tail -1 "$top/out")" $?
     within 30 gone "$pid"; check "$at: the DataNode has ended" $?
-    compgen -G "$d/data/current/BP-*/current/rbw/.blk_*.restart" > /dev/null; check "$at: the note for the restart" $?
+    compgen -G "$d/data/current/BP-*/current/rbw:.blk_*.restart" > /dev/null; check "$at: the note for the restart" $?
     as "$datanode" "$H" dn "$d"; touch "$top/go-on"; wait $w; rc=$?; rm "$top/go-on"; check "$at: $writer waits for the DataNode: $(tail -1 "$top/err" | cut -c1-200)" $rc
     within 20 same "/written-$writer" "$top/a"; check "$at: what $writer wrote: $(tail -1 "$top/err")" $?
   done

@@ -147,9 +147,10 @@ fn clear(disk: &dyn Disk, dirs: &PoolDirs) -> io::Result<()> {
 }
 
 /// How a writer that is cut off by `dfsadmin -shutdownDatanode HOST upgrade` leaves its replica: the DataNode that is back
-/// before the time in `.blk_1.restart` goes on with it as RBW. Source: `BlockPoolSlice.java`, Hadoop 3.5.0.
+/// before the time in `rbw:.blk_1.restart` goes on with it as RBW. The colon is Hadoop's: it stands where a slash was meant.
+/// Source: `LocalReplica.createRestartMetaStream`, `BlockPoolSlice.java`, Hadoop 3.5.0.
 fn restart_file(dirs: &PoolDirs, id: BlockId) -> PathBuf {
-    dirs.rbw.join(format!(".blk_{id}.restart"))
+    dirs.current.join(format!("rbw:.blk_{id}.restart"))
 }
 
 /// # Errors
