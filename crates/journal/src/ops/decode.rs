@@ -1,4 +1,4 @@
-//! Reads one operation of layout -60 (Hadoop 2.6) to -67. The older ones lack fields of OP_ADD and OP_APPEND.
+//! Reads one operation of layout -60 (Hadoop 2.6) to -67. The older ones lack fields of OP_ADD and OP_APPEND, and the times of snapshots.
 
 use super::OpError;
 use super::code;
@@ -15,6 +15,8 @@ pub const OLDEST_LAYOUT: i32 = -60;
 const APPEND_NEW_BLOCK: i32 = -62;
 /// OP_ADD names an erasure coding policy (ERASURE_CODING).
 pub(super) const ERASURE_CODING: i32 = -64;
+/// Operations of snapshots tell their time (SNAPSHOT_MODIFICATION_TIME).
+pub(super) const SNAPSHOT_MODIFICATION_TIME: i32 = -66;
 
 /// Decodes operations of one segment. Remembers the last owner and group, since nearly all operations share them.
 pub struct OpDecoder {
@@ -104,7 +106,7 @@ impl OpDecoder {
             }
             code::START_LOG_SEGMENT => EditOp::StartLogSegment,
             code::END_LOG_SEGMENT => EditOp::EndLogSegment,
-            _ => return attributes(opcode, from),
+            _ => return attributes(opcode, self.layout, from),
         })
     }
 
@@ -199,7 +201,7 @@ fn rename_options(from: &mut Reader<'_>) -> Result<RenameOptions, OpError> {
 }
 
 /// The table's second half: attributes of inodes, snapshots, tokens, caches, policies.
-fn attributes(opcode: u8, from: &mut Reader<'_>) -> Result<EditOp, OpError> {
+fn attributes(opcode: u8, layout: i32, from: &mut Reader<'_>) -> Result<EditOp, OpError> {
     Ok(match opcode {
         code::SET_REPLICATION => EditOp::SetReplication { path: from.string()?, replication: from.u16()? },
         code::SET_PERMISSIONS => EditOp::SetPermissions { src: from.string()?, permission: FsPermission(from.u16()?) },
@@ -238,26 +240,31 @@ fn attributes(opcode: u8, from: &mut Reader<'_>) -> Result<EditOp, OpError> {
         code::CREATE_SNAPSHOT => EditOp::CreateSnapshot {
             root: from.string()?,
             name: from.string()?,
-            mtime: from.i64()?,
+            mtime: snapshot_mtime(layout, from)?,
             rpc: get_rpc(from)?,
         },
         code::DELETE_SNAPSHOT => EditOp::DeleteSnapshot {
             root: from.string()?,
             name: from.string()?,
-            mtime: from.i64()?,
+            mtime: snapshot_mtime(layout, from)?,
             rpc: get_rpc(from)?,
         },
         code::RENAME_SNAPSHOT => EditOp::RenameSnapshot {
             root: from.string()?,
             old_name: from.string()?,
             new_name: from.string()?,
-            mtime: from.i64()?,
+            mtime: snapshot_mtime(layout, from)?,
             rpc: get_rpc(from)?,
         },
         code::ROLLING_UPGRADE_START => EditOp::RollingUpgradeStart { time: from.i64()? },
         code::ROLLING_UPGRADE_FINALIZE => EditOp::RollingUpgradeFinalize { time: from.i64()? },
         _ => return services(opcode, from),
     })
+}
+
+/// Older layouts lack it: 0 then. Source: `FSEditLogOp.CreateSnapshotOp.readFields`, Hadoop 3.5.0.
+fn snapshot_mtime(layout: i32, from: &mut Reader<'_>) -> Result<i64, OpError> {
+    if layout <= SNAPSHOT_MODIFICATION_TIME { from.i64() } else { Ok(0) }
 }
 
 /// The table's last part: what belongs to no inode.

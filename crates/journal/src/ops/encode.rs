@@ -2,12 +2,20 @@
 
 use super::code;
 use super::data::*;
-use super::decode::ERASURE_CODING;
+use super::decode::{ERASURE_CODING, SNAPSHOT_MODIFICATION_TIME};
 use super::parts::*;
 use super::{FRAME_BYTES, LENGTH_BASE};
 use crate::version::LAYOUT_VERSION;
 use surus_namespace::edit_op::{AddClose, EditOp, RenameOptions};
 use surus_types::{PermissionStatus, TxId};
+
+/// One line of the format's table: the opcode, and the fields in order with the encoding of each.
+macro_rules! fields {
+    ($out:ident, $code:ident $(, $put:ident($($value:expr),+))*) => {{
+        $($put($out, $($value),+);)*
+        code::$code
+    }};
+}
 
 /// Appends the operation's frame to `out`.
 pub fn encode_op(op: &EditOp, txid: TxId, out: &mut Vec<u8>) {
@@ -26,6 +34,15 @@ pub fn encode_op_for(layout: i32, op: &EditOp, txid: TxId, out: &mut Vec<u8>) {
             put_file_tail(out, file, false);
             code::ADD
         }
+        EditOp::CreateSnapshot { root, name, rpc, .. } if layout > SNAPSHOT_MODIFICATION_TIME => {
+            fields!(out, CREATE_SNAPSHOT, put_string(root), put_string(name), put_rpc(rpc))
+        }
+        EditOp::DeleteSnapshot { root, name, rpc, .. } if layout > SNAPSHOT_MODIFICATION_TIME => {
+            fields!(out, DELETE_SNAPSHOT, put_string(root), put_string(name), put_rpc(rpc))
+        }
+        EditOp::RenameSnapshot { root, old_name, new_name, rpc, .. } if layout > SNAPSHOT_MODIFICATION_TIME => {
+            fields!(out, RENAME_SNAPSHOT, put_string(root), put_string(old_name), put_string(new_name), put_rpc(rpc))
+        }
         _ => put_body(op, out),
     };
     let body = out.len() + 4 - start - FRAME_BYTES;
@@ -33,14 +50,6 @@ pub fn encode_op_for(layout: i32, op: &EditOp, txid: TxId, out: &mut Vec<u8>) {
     out[start + 1..start + 5].copy_from_slice(&((body + LENGTH_BASE) as u32).to_be_bytes());
     let checksum = crc32fast::hash(&out[start..]);
     out.extend_from_slice(&checksum.to_be_bytes());
-}
-
-/// One line of the format's table: the opcode, and the fields in order with the encoding of each.
-macro_rules! fields {
-    ($out:ident, $code:ident $(, $put:ident($($value:expr),+))*) => {{
-        $($put($out, $($value),+);)*
-        code::$code
-    }};
 }
 
 /// Appends the body, returns the opcode: files, blocks and names. `decode` has the same three tables.
