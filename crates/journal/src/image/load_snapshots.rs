@@ -127,6 +127,7 @@ fn directory_attributes(name: &[u8], directory: &pb::INodeDirectory, names: &Nam
 
 fn file_attributes(name: &[u8], file: &pb::INodeFile, names: &Names) -> Result<PastAttributes, String> {
     let (acl, xattrs) = names.features(file.acl.as_ref(), file.x_attrs.as_ref())?;
+    let replication = if file.erasure_coding_policy_id() != 0 { 1 } else { file.replication() };
     Ok(PastAttributes {
         name: name.into(),
         permission: names.permission(file.permission())?,
@@ -134,7 +135,7 @@ fn file_attributes(name: &[u8], file: &pb::INodeFile, names: &Names) -> Result<P
         access_time: file.access_time() as i64,
         layout: FileLayout {
             preferred_block_size: file.preferred_block_size(),
-            replication: u16::try_from(file.replication()).map_err(|_| "replication is out of range")?,
+            replication: u16::try_from(replication).map_err(|_| "replication is out of range")?,
             storage_policy: file.storage_policy_id() as u8,
             erasure_coding_policy: file.erasure_coding_policy_id() as u8,
         },

@@ -171,14 +171,19 @@ fn put_file(
 /// The attributes of a file in a snapshot; features come behind them.
 pub(super) fn put_file_attributes(out: &mut Vec<u8>, inode: InodeView<'_>, permission: u64) {
     let layout = inode.layout();
-    put_u64(out, 1, u64::from(layout.replication));
+    let is_striped = layout.erasure_coding_policy != 0;
+    if !is_striped {
+        put_u64(out, 1, u64::from(layout.replication));
+    }
     put_u64(out, 2, inode.modification_time() as u64);
     put_u64(out, 3, inode.access_time() as u64);
     put_u64(out, 4, layout.preferred_block_size);
     put_fixed64(out, 5, permission);
     put_u64(out, 10, u64::from(layout.storage_policy));
-    // Block type: contiguous.
-    put_u64(out, 11, 0);
+    put_u64(out, 11, u64::from(is_striped));
+    if is_striped {
+        put_u64(out, 12, u64::from(layout.erasure_coding_policy));
+    }
 }
 
 /// ACL and extended attributes, as the fields of these numbers.
@@ -468,5 +473,46 @@ impl<'a> Writer<'a> {
         tail.extend_from_slice(&size.to_be_bytes());
         self.append(&tail)?;
         Ok(self.digest.finalize().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prost::Message;
+    use surus_namespace::edit_op::{AddClose, EditOp};
+    use surus_namespace::{Namespace, NamespaceConfig};
+    use surus_proto::hadoop::hdfs::BlockTypeProto;
+    use surus_proto::hadoop::hdfs::fsimage::i_node_section::INodeFile;
+    use surus_types::{FsPermission, InodeId, PermissionStatus, RpcIds, TxId};
+
+    #[test]
+    fn a_snapshots_copy_keeps_the_erasure_coding_policy() {
+        let mut namespace = Namespace::new(NamespaceConfig::default());
+        let file = AddClose {
+            inode_id: InodeId(16_386),
+            path: "/f".into(),
+            replication: 1,
+            mtime: 7,
+            atime: 8,
+            block_size: 1 << 20,
+            blocks: Vec::new(),
+            permission: PermissionStatus { user: "u".into(), group: "g".into(), permission: FsPermission(0o644) },
+            acl: Vec::new(),
+            xattrs: Vec::new(),
+            client_name: "c".into(),
+            client_machine: "m".into(),
+            overwrite: false,
+            storage_policy_id: 0,
+            erasure_coding_policy_id: 1,
+            rpc: RpcIds::NONE,
+        };
+        namespace.apply(&EditOp::Add(Box::new(file)), TxId(1)).unwrap();
+        let handle = namespace.tree.lookup("/f").unwrap();
+        let mut out = Vec::new();
+        put_file_attributes(&mut out, namespace.tree.inode(handle), 0);
+        let written = INodeFile::decode(&*out).unwrap();
+        assert_eq!((written.replication, written.erasure_coding_policy_id), (None, Some(1)));
+        assert_eq!(written.block_type(), BlockTypeProto::Striped);
     }
 }
