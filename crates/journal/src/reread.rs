@@ -65,7 +65,9 @@ impl Storage {
                 }
             }
         }
-        Ok(segments.into_iter().next().map(|(first, (path, last))| (path, first, last)))
+        // The nearest one: a directory that came back may still have the segment that was written when it failed.
+        let start = segments.range(..=txid).next_back().map_or(TxId(0), |(first, _)| *first);
+        Ok(segments.split_off(&start).into_iter().next().map(|(first, (path, last))| (path, first, last)))
     }
 
     /// Whether to go on with the next segment. `next` moves behind what was lent.

@@ -195,3 +195,28 @@ fn edits_are_read_again_while_they_are_written() {
     assert_eq!(read(6, last, 2), [(6, "OP_MKDIR"), (7, "OP_END_LOG_SEGMENT")]);
     assert_eq!(read(last.0 + 1, last, 2), []);
 }
+
+#[test]
+fn edits_are_read_past_a_segment_that_a_failed_directory_left() {
+    let disk = MemDisk::new();
+    let dirs = [PathBuf::from("/name")];
+    format_dirs(&disk, &dirs);
+    let storage = open(Arc::new(disk.clone()), &dirs).unwrap();
+    let loaded = storage.load(config(), &mut ()).unwrap();
+    let mut fs = Running::start_with(Arc::clone(&storage), loaded).unwrap();
+    let last = fs.mkdir("/a");
+    fs.log.wait_durable(last).unwrap();
+    let stale = disk.read(Path::new("/name/current/edits_inprogress_0000000000000000001"), 2 << 20).unwrap();
+    let roll = fs.log.roll();
+    let last = fs.mkdir("/b");
+    fs.log.wait_durable(last).unwrap();
+    let left = Path::new("/name/current/edits_inprogress_0000000000000000002");
+    disk.open(left, OpenMode::Create).unwrap().write_all_at(&stale, 0).unwrap();
+    let mut seen = Vec::new();
+    let read = storage.read_edits(roll.started, last, &mut |txid, _| {
+        seen.push(txid);
+        true
+    });
+    read.unwrap();
+    assert_eq!(seen, [roll.started, last]);
+}
