@@ -19,6 +19,12 @@ const INNER: u32 = 1 << 31;
 /// The longest node.
 pub(crate) const NODE_MAX: usize = 1 + INNER_MAX * ENTRY;
 
+/// Words of a leaf that holds so many handles. A long one grows by 16 words, since most leaves of large trees are long.
+const fn leaf_words(handles: usize) -> usize {
+    let words = handles + 1;
+    if words <= 32 { size_class(words) } else { words.next_multiple_of(16) }
+}
+
 /// A directory without children has no node.
 pub(crate) const NO_NODE: u32 = u32::MAX;
 
@@ -207,7 +213,7 @@ impl Children {
     }
 
     fn new_leaf(&mut self, handles: &[u32]) -> u32 {
-        let node = self.0.allocate(size_class(handles.len() + 1));
+        let node = self.0.allocate(leaf_words(handles.len()));
         let run = self.0.tail_mut(node);
         run[0] = handles.len() as u32;
         run[1..=handles.len()].copy_from_slice(handles);
@@ -222,7 +228,7 @@ impl Children {
         node
     }
     fn release(&mut self, node: u32) {
-        let capacity = if self.is_inner(node) { 1 + INNER_MAX * ENTRY } else { size_class(self.len(node) + 1) };
+        let capacity = if self.is_inner(node) { 1 + INNER_MAX * ENTRY } else { leaf_words(self.len(node)) };
         self.0.release(node, capacity);
     }
 
@@ -281,7 +287,7 @@ impl Children {
             Ordering::Equal => return None,
             Ordering::Greater => leaf.binary_search_by(compare).err()?,
         };
-        if len < LEAF_MAX && size_class(len + 1) == size_class(len + 2) {
+        if len < LEAF_MAX && leaf_words(len) == leaf_words(len + 1) {
             let run = self.0.tail_mut(node);
             run.copy_within(1 + i..1 + len, 2 + i);
             run[1 + i] = handle.0;
@@ -316,7 +322,7 @@ impl Children {
             let found = handles.binary_search_by(|&h| compare_names(names.name_of(InodeHandle(h)), name));
             let Ok(i) = found else { return node };
             handles.remove(i);
-            if size_class(handles.len() + 1) == size_class(handles.len() + 2) && !handles.is_empty() {
+            if leaf_words(handles.len()) == leaf_words(handles.len() + 1) && !handles.is_empty() {
                 let run = self.0.tail_mut(node);
                 run[1..=handles.len()].copy_from_slice(&handles);
                 run[0] -= 1;
