@@ -401,12 +401,13 @@ impl ImageLoader {
         under_construction: Option<(&str, &str)>,
     ) -> Result<(), LoadError> {
         let namespace = &mut self.namespace;
+        let open = under_construction.is_some();
         let mut unfinished = 0;
         let mut length = 0u64;
         self.blocks.clear();
         for (i, &block) in blocks.iter().enumerate() {
             // Source: `FSImageFormatPBINode.loadINodeFile`, Hadoop 3.5.0: the last block of an open file is open.
-            let open = under_construction.is_some() && i + 1 == blocks.len();
+            let open = open && i + 1 == blocks.len();
             let state = if open { BlockState::UnderConstruction } else { BlockState::Complete };
             if open {
                 unfinished = layout.preferred_block_size.saturating_sub(block.num_bytes);
@@ -423,8 +424,10 @@ impl ImageLoader {
             namespace.leases.add(&holder, id, namespace.now_ms);
             namespace.tree.set_under_construction(handle, Some(UnderConstruction::new(holder, client_machine.into())));
         }
-        namespace.tree.set_blocks(handle, &self.blocks);
-        namespace.tree.set_file_size(handle, length, unfinished);
+        namespace.tree.load_blocks(handle, &self.blocks, length);
+        if open {
+            namespace.tree.set_file_size(handle, length, unfinished);
+        }
         Ok(())
     }
 }

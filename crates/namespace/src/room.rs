@@ -93,9 +93,9 @@ impl Table {
 
 /// Of each table this part is kept, in turn, from most operations, from those that make room, and from logs and images: far
 /// more than one operation needs. What deletes a snapshot takes nothing, and is never refused.
-const KEPT_FROM_PLANS: u64 = 1 << 8;
-const KEPT_FROM_DELETES: u64 = 1 << 10;
-const KEPT: u64 = 1 << 11;
+const KEPT_FROM_PLANS: u32 = 8;
+const KEPT_FROM_DELETES: u32 = 10;
+const KEPT: u32 = 11;
 
 /// Runs of one table that one operation needs at most: for what it makes, and for copies that snapshots keep of what it
 /// changes.
@@ -121,9 +121,9 @@ impl Namespace {
         ]
     }
 
-    /// Tables that are full but for one part in `kept`.
-    fn full_tables(&self, kept: u64) -> impl Iterator<Item = (Table, Full)> + use<> {
-        let full = self.tables().into_iter().filter(move |(_, used, limit)| *used >= limit - limit / kept);
+    /// Tables that are full but for one part in 2^`kept`.
+    fn full_tables(&self, kept: u32) -> impl Iterator<Item = (Table, Full)> + use<> {
+        let full = self.tables().into_iter().filter(move |(_, used, limit)| *used >= limit - (limit >> kept));
         full.map(|(table, _, limit)| (table, Full { table: table.name(), limit }))
     }
 

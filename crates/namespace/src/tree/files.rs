@@ -35,6 +35,18 @@ impl Tree {
         self.set_layout(handle, FileLayout { replication, ..layout });
     }
 
+    /// Gives a file that was just loaded, and has no parent yet, its blocks and its length.
+    pub(crate) fn load_blocks(&mut self, handle: InodeHandle, blocks: &[BlockHandle], length: u64) {
+        let form = match blocks {
+            [] => return,
+            &[one] => BlockForm::One(one),
+            many => BlockForm::Many(self.tables.block_lists.insert(many)),
+        };
+        let record = self.tables.inodes.get_mut(handle.0);
+        record.set_block_form(form);
+        Interned::replace(&mut self.tables.interned, &mut self.intern_users, &mut record.length, length as i64);
+    }
+
     /// Replaces a file's block list. [`Tree::set_file_size`] follows.
     pub fn set_blocks(&mut self, handle: InodeHandle, blocks: &[BlockHandle]) {
         let held = self.held(handle);
