@@ -665,3 +665,75 @@ fn deleted_files_blocks_are_deleted_and_reports_of_them_answered() {
     assert_eq!(c.namespace.blocks.num_blocks(), 0);
     c.report(0, ReceivedDeleted::Deleted(block));
 }
+
+/// A DataNode that lost power before a finished block was durable has it as RWR when it comes back.
+#[test]
+fn a_closed_block_that_waits_for_recovery_is_no_replica() {
+    let mut c = Cluster::new(3);
+    c.put("/f", 2, &[10]);
+    let block = c.block_of("/f", 0);
+    let held = c.holders(block);
+    c.nodes[held[0]].replicas.insert(block.id.0, (Block { num_bytes: 4, ..block }, ReplicaState::Rwr));
+    c.full_report(held[0]);
+    assert_eq!(c.namespace.blocks.stats().corrupt, 1);
+    c.tick(3_000);
+    c.tick(3_000);
+    assert_eq!(c.holders(block).len(), 2, "another good one was made");
+    for node in held {
+        c.nodes[node].replicas.insert(block.id.0, (block, ReplicaState::Rwr));
+        c.full_report(node);
+    }
+    assert_eq!(c.namespace.blocks.stats().missing, 0);
+}
+
+/// A DataNode that may be dead does not keep the only replica while others are deleted.
+#[test]
+fn surplus_replicas_go_from_where_heartbeats_are_late() {
+    let mut c = Cluster::new(3);
+    c.put("/f", 3, &[10]);
+    let block = c.block_of("/f", 0);
+    let silent = 2;
+    c.nodes[silent].up = false;
+    for _ in 0..10 {
+        c.tick(3_000);
+    }
+    c.run(&SetReplication { src: "/f", replication: 1 }).done();
+    c.tick(3_000);
+    let left: Vec<usize> = (0..2).filter(|n| c.nodes[*n].replicas.contains_key(&block.id.0)).collect();
+    assert_eq!(left.len(), 1, "one that answers is kept");
+}
+
+/// Reports that cross the order to delete a corrupt replica do not make it a good one.
+#[test]
+fn a_corrupt_replica_that_is_about_to_be_deleted_is_not_believed() {
+    let mut c = Cluster::new(3);
+    c.put("/f", 1, &[10]);
+    let block = c.block_of("/f", 0);
+    let bad = c.holders(block)[0];
+    c.observe(Observation::BadBlocks(&[BadBlock { block, datanode_uuid: &uuid(bad), storage_uuid: "" }]));
+    let good = (bad + 1) % 3;
+    c.store(good, block, ReplicaState::Finalized);
+    assert_eq!(c.namespace.blocks.stats().corrupt, 0, "there is a good one, so the bad one is let go");
+    c.full_report(bad);
+    for _ in 0..3 {
+        c.tick(3_000);
+    }
+    assert!(c.nodes[good].replicas.contains_key(&block.id.0) && !c.nodes[bad].replicas.contains_key(&block.id.0));
+}
+
+/// A copy that was ordered before a block is written to again would be one of what is being written.
+#[test]
+fn append_takes_back_copies_that_were_not_sent_yet() {
+    let mut c = Cluster::new(2);
+    c.put("/f", 1, &[10]);
+    let block = c.block_of("/f", 0);
+    let holder = c.holders(block)[0];
+    c.run(&SetReplication { src: "/f", replication: 2 }).done();
+    c.observe(Observation::RedundancyTick);
+    let queued = |c: &Cluster| c.namespace.blocks.stats().scheduled_replication;
+    assert_eq!(queued(&c), 1);
+    c.run(&Append { src: "/f", client_name: "client", new_block: false }).done();
+    assert_eq!(queued(&c), 0);
+    c.serve(holder);
+    assert_eq!(c.num_replicas(block.id), 1);
+}

@@ -1,7 +1,7 @@
 //! Replicas a DataNode is to delete, in order. A deletion that follows from an edit is handed out only when that edit is
 //! durable: or a crash would leave a file whose blocks are gone.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use surus_types::{Block, BlockId, GenerationStamp, TxId};
 
@@ -11,6 +11,8 @@ pub(super) struct InvalidateQueue {
     /// `(txid, n)`: the entries up to the n-th ever pushed wait for this transaction. Ascending in both.
     gates: VecDeque<(TxId, u64)>,
     pushed: u64,
+    /// Those among the entries that are corrupt: a report of one says nothing.
+    bad: BTreeSet<BlockId>,
 }
 
 impl InvalidateQueue {
@@ -22,6 +24,17 @@ impl InvalidateQueue {
             Some(last) if last.0 >= gate => last.1 = self.pushed,
             _ => self.gates.push_back((gate, self.pushed)),
         }
+    }
+
+    /// The same for a replica that is corrupt.
+    pub fn push_bad(&mut self, block: Block, gate: TxId) {
+        self.push(block, gate);
+        self.bad.insert(block.id);
+    }
+
+    /// Whether a corrupt replica of the block waits here.
+    pub fn is_bad(&self, id: BlockId) -> bool {
+        self.bad.contains(&id)
     }
 
     /// At most `limit` replicas whose transactions are durable.
@@ -38,6 +51,7 @@ impl InvalidateQueue {
                 continue;
             }
             let Some((id, generation_stamp)) = self.entries.pop_front() else { break };
+            self.bad.remove(&id);
             taken.push(Block { id, generation_stamp, num_bytes: 0 });
         }
         taken
@@ -50,6 +64,7 @@ impl InvalidateQueue {
     pub fn clear(&mut self) {
         self.entries.clear();
         self.gates.clear();
+        self.bad.clear();
     }
 }
 
@@ -71,5 +86,9 @@ mod tests {
         assert_eq!(ids(queue.take(10, TxId(8))), [3]);
         assert_eq!(ids(queue.take(10, TxId(9))), [4]);
         assert_eq!(queue.len(), 0);
+        queue.push_bad(block(5), TxId(0));
+        assert!(queue.is_bad(BlockId(5)) && !queue.is_bad(BlockId(4)));
+        assert_eq!(ids(queue.take(10, TxId(9))), [5]);
+        assert!(!queue.is_bad(BlockId(5)));
     }
 }

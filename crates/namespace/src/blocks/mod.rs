@@ -237,6 +237,15 @@ impl BlockManager {
         }
     }
 
+    /// A replica that is corrupt is deleted, and not believed until then.
+    fn queue_bad(&mut self, storage: StorageHandle, block: Block) {
+        let datanode = self.datanodes.storage(storage).datanode;
+        let datanode = self.datanodes.datanode_mut(datanode);
+        if datanode.alive {
+            datanode.invalidate.push_bad(block, self.last_txid);
+        }
+    }
+
     fn queue_invalidation(&mut self, storage: StorageHandle, block: Block, gate: TxId) {
         let datanode = self.datanodes.storage(storage).datanode;
         let datanode = self.datanodes.datanode_mut(datanode);

@@ -20,6 +20,9 @@ const PRIORITIES: usize = 5;
 
 /// Replicas taken out, or blocks looked at again, in one tick.
 const SLICE: usize = 20_000;
+/// Heartbeats without one of which a DataNode's replicas go first.
+/// Source: `dfs.namenode.tolerate.heartbeat.multiplier`, Hadoop 3.5.0.
+const LATE_HEARTBEATS: u64 = 4;
 
 /// The queues. Each is walked round and round, so that no block starves.
 #[derive(Debug, Default)]
@@ -167,8 +170,8 @@ impl BlockManager {
         self.unschedule(arrived);
     }
 
-    /// Marks replicas as too many and has them deleted: the hinted one first, then those on the fullest DataNodes.
-    /// Nothing while a replica lies on a storage that has not reported yet.
+    /// Marks replicas as too many and has them deleted: those on DataNodes that may be dead first (whose heartbeat is late by
+    /// four intervals), then the hinted one, then those on the fullest DataNodes. Nothing while a replica lies on a storage that has not reported yet.
     pub(super) fn choose_excess(&mut self, handle: BlockHandle, surplus: usize, hint: Option<DatanodeHandle>) {
         let mut candidates: Vec<StorageHandle> = self.storages_of(handle);
         candidates.retain(|s| {
@@ -184,7 +187,9 @@ impl BlockManager {
             let storage = self.datanodes.storage(*s);
             // A second replica on one DataNode protects against nothing: it goes first.
             let twin = candidates_twin(&self.datanodes, self.storages_of(handle), *s);
-            (hint != Some(storage.datanode), !twin, storage.report.remaining, s.0)
+            let last = self.datanodes.datanode(storage.datanode).stats.last_update_monotonic_ms;
+            let is_late = last + LATE_HEARTBEATS * self.config.heartbeat_interval_ms < self.now_monotonic_ms;
+            (!is_late, hint != Some(storage.datanode), !twin, storage.report.remaining, s.0)
         });
         for storage in candidates.into_iter().take(surplus) {
             self.set_excess(handle, storage);

@@ -180,7 +180,7 @@ impl BlockManager {
         let minimum = count.live >= usize::from(self.config.min_replication);
         if count.live >= wanted || minimum && (written_meanwhile || count.live + count.corrupt > wanted) {
             self.detach_replica(handle, storage);
-            self.queue_invalidation(storage, reported, self.last_txid);
+            self.queue_bad(storage, reported);
         }
         self.after_replica_change(handle);
     }
@@ -191,7 +191,7 @@ impl BlockManager {
         let block = self.table.row(handle).block();
         for storage in list.iter().map(|(s, _)| *s).take(limit).collect::<Vec<_>>() {
             self.detach_replica(handle, storage);
-            self.queue_invalidation(storage, block, self.last_txid);
+            self.queue_bad(storage, block);
         }
     }
 

@@ -136,7 +136,12 @@ impl BlockManager {
             self.in_future.bytes += reported.num_bytes;
         }
         let handle = self.table.find(reported.id);
-        match self.judge(handle, storage, reported, state) {
+        // A bad replica that is about to be deleted is not a good one because nobody remembers why.
+        let datanode = self.datanodes.storage(storage).datanode;
+        if self.datanodes.datanode(datanode).invalidate.is_bad(reported.id) {
+            return handle;
+        }
+        match self.judge(handle, reported, state) {
             Verdict::Unknown => {
                 if !self.safe_mode.is_startup() {
                     self.queue_invalidation(storage, reported, self.last_txid);
@@ -205,7 +210,6 @@ impl BlockManager {
     fn judge(
         &self,
         handle: Option<BlockHandle>,
-        storage: StorageHandle,
         reported: Block,
         state: ReplicaState,
     ) -> Verdict {
@@ -231,7 +235,7 @@ impl BlockManager {
             Rbw | Rwr if old => Verdict::Corrupt(CorruptReason::GenstampMismatch),
             // The client closed the file, and this DataNode has not finalized yet.
             Rbw => Verdict::Ignored,
-            Rwr if self.is_stored_on(handle, storage) => Verdict::Ignored,
+            // It was closed, and lost what was not synced: short, or without its last checksums, and nobody reads it.
             Rwr => Verdict::Corrupt(CorruptReason::InvalidState),
             // A copy that is arriving, or a recovery under way: another report will follow.
             Rur | Temporary => Verdict::Ignored,

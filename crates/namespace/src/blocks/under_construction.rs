@@ -129,6 +129,10 @@ impl BlockManager {
         self.table.row_mut(handle).set_state(BlockState::UnderConstruction);
         self.update_safe(handle);
         self.forget_queues(handle);
+        // A copy that is made now would be one of a replica that is being written.
+        for replica in &open.expected {
+            self.cancel_copies_from(handle, replica.storage);
+        }
         self.open.insert(handle, open);
     }
 
