@@ -6,7 +6,7 @@ use crate::namenode::Repeat;
 use crate::write::SendSide;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use surus_proto::hadoop::hdfs as proto;
 
 /// Half the soft limit, after which another client may take a file over.
@@ -82,24 +82,33 @@ impl LeaseRenewer {
     }
 }
 
+/// Renews at every third look. Pipelines are idle for two looks at most, half of `every` and more: DataNodes give up after twice
+/// `every`.
 fn run(shared: &(Mutex<State>, Condvar), renew: impl Fn() -> bool, every: Duration) {
     let (lock, wake) = shared;
     let mut state = lock.lock();
+    let mut renewed = Instant::now();
     loop {
-        let timed_out = wake.wait_for(&mut state, every).timed_out();
+        let timed_out = wake.wait_for(&mut state, every / 3).timed_out();
         if state.open_files == 0 {
             break;
         }
         if timed_out {
             let pipelines = state.pipelines.clone();
             let go_on = MutexGuard::unlocked(&mut state, || {
+                // First, since a DataNode that hangs must not cost the lease.
+                let mut go_on = true;
+                if renewed.elapsed() >= every {
+                    renewed = Instant::now();
+                    go_on = renew();
+                }
                 // A pipeline that is locked is being written to.
                 for pipeline in pipelines.iter().filter_map(Weak::upgrade) {
                     if let Some(mut send) = pipeline.try_lock() {
-                        send.heartbeat_if_idle(every);
+                        send.heartbeat_if_idle(every / 2);
                     }
                 }
-                renew()
+                go_on
             });
             if !go_on {
                 break;

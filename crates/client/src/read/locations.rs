@@ -56,7 +56,7 @@ impl Locations {
 
     /// Length of the file in bytes.
     pub fn length(&self) -> u64 {
-        self.complete_length + self.last.as_ref().map_or(0, block_length)
+        self.complete_length.saturating_add(self.last.as_ref().map_or(0, block_length))
     }
 
     pub fn is_under_construction(&self) -> bool {
@@ -87,6 +87,13 @@ impl Locations {
                 Ok(i) => self.blocks[i] = block,
                 Err(i) => self.blocks.insert(i, block),
             }
+        }
+        // Its DataNodes may be others by now; how much of it is shown was settled at the start.
+        if let (Some(last), Some(mut found)) = (&mut self.last, answer.last_block)
+            && found.b.block_id == last.b.block_id
+        {
+            found.b.num_bytes = last.b.num_bytes;
+            *last = found;
         }
         Ok(())
     }
@@ -130,9 +137,13 @@ fn visible_length(client: &DfsClient, block: &proto::LocatedBlockProto) -> Resul
         let rpc = RpcClient::new(&addr, config.user.clone(), CLIENT_DATANODE_PROTOCOL, config.rpc.clone());
         let request = proto::GetReplicaVisibleLengthRequestProto { block: block.b.clone() };
         match rpc.call::<_, proto::GetReplicaVisibleLengthResponseProto>("getReplicaVisibleLength", &request) {
+            // -1: a replica that waits for its recovery. Another DataNode may have one that is written to.
+            Ok(answer) if (answer.length as i64) < 0 => {
+                failure = Some(ClientError::io(format!("DataNode {addr} has only a replica that waits for recovery")));
+            }
             Ok(answer) => return Ok(answer.length),
             Err(error) if error.is(ExceptionClass::ReplicaNotFound) => not_found += 1,
-            Err(error) => failure = Some(error),
+            Err(error) => failure = Some(ClientError::Rpc(error)),
         }
     }
     // Nobody has the block yet: its writer has not reached a DataNode. The NameNode's figure is then the truth.

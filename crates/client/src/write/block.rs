@@ -151,7 +151,10 @@ impl OpenBlock {
         self.since_drain += 1;
         if self.since_drain >= DRAIN_EVERY {
             self.since_drain = 0;
-            while let Some(seqno) = self.guarded(Pipeline::try_next_ack)?.flatten() {
+            // A recovery of the close leaves nothing in flight, and no pipeline.
+            while !self.in_flight.is_empty()
+                && let Some(seqno) = self.guarded(Pipeline::try_next_ack)?.flatten()
+            {
                 self.acknowledged(seqno, free)?;
             }
         }

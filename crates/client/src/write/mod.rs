@@ -251,7 +251,9 @@ impl Writer {
         self.guarded(|writer| writer.flush_or_sync(false, false))
     }
 
-    /// As `hflush`, and on the DataNodes' disks.
+    /// As `hflush`, and on the DataNodes' disks: what the block that is being written has, and from then on every block when it
+    /// is full. Blocks that were full before the first call may not be on disk, as in Hadoop: `CreateOptions::sync_block` has
+    /// them synced, too. Source: `DFSOutputStream.hsync`, Hadoop 3.5.0.
     ///
     /// # Errors
     /// As `hflush`.
@@ -394,6 +396,7 @@ impl Writer {
     }
 
     fn flush_or_sync(&mut self, sync: bool, update_length: bool) -> Result<()> {
+        self.sync_block |= sync;
         if self.fresh {
             let end = self.packet.end_in_block();
             let tail = self.packet.unfinished_chunk().to_vec();
