@@ -9,6 +9,8 @@ use surus_types::TxId;
 /// The queue of held replies, about in the order of their transactions.
 pub struct Held<R> {
     durable: AtomicU64,
+    /// What was durable at first.
+    first: TxId,
     commits: AtomicU64,
     queue: Mutex<VecDeque<(TxId, R)>>,
     /// Transactions were refused by the disk: nothing is answered any more.
@@ -20,6 +22,7 @@ impl<R> Held<R> {
     pub fn new(durable: TxId, send: impl Fn(Vec<R>) + Send + Sync + 'static) -> Self {
         Held {
             durable: AtomicU64::new(durable.0),
+            first: durable,
             commits: AtomicU64::new(0),
             queue: Mutex::default(),
             send: Box::new(send),
@@ -34,6 +37,11 @@ impl<R> Held<R> {
     /// The last durable transaction.
     pub fn durable(&self) -> TxId {
         TxId(self.durable.load(Ordering::Acquire))
+    }
+
+    /// Transactions that became durable since the start.
+    pub fn transactions(&self) -> u64 {
+        self.durable().0.saturating_sub(self.first.0)
     }
 
     /// Commits so far.

@@ -49,6 +49,7 @@ pub fn beans(core: &Core) -> Vec<Bean> {
         ),
         bean("Hadoop:service=NameNode,name=ReplicatedBlocksState", FS_NAMESYSTEM, replicated_blocks(&numbers.blocks)),
         bean("Hadoop:service=NameNode,name=StartupProgress", "StartupProgress", startup_progress(core)),
+        bean("Hadoop:service=NameNode,name=NameNodeActivity", "NameNodeActivity", activity(core)),
         bean("Hadoop:service=NameNode,name=NamespaceLock", "NamespaceLock", namespace_lock(core)),
         bean("Hadoop:service=NameNode,name=NamespaceTables", "NamespaceTables", namespace_tables(&namespace)),
         bean("Hadoop:service=NameNode,name=JvmMetrics", "JvmMetrics", jvm_metrics()),
@@ -79,6 +80,18 @@ fn rpc_activity(counters: &RpcCounters, port: u16) -> Attributes {
         ("TotalRequests", count(&counters.calls)),
         ("RpcAuthorizationFailures", count(&counters.refused)),
         ("CallQueueLength", Value::Int(0)),
+    ]
+}
+
+/// What the edit log did. Source: `NameNodeMetrics.java`, Hadoop 3.5.0. All that share a sync count as batched but the first.
+fn activity(core: &Core) -> Attributes {
+    let (transactions, commits) = (core.held.transactions(), core.held.commits());
+    vec![
+        ("tag.ProcessName", "NameNode".into()),
+        ("tag.Context", "dfs".into()),
+        ("TransactionsNumOps", transactions.into()),
+        ("TransactionsBatchedInSync", transactions.saturating_sub(commits).into()),
+        ("SyncsNumOps", commits.into()),
     ]
 }
 
