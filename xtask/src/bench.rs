@@ -13,7 +13,7 @@ use clap::{Parser, ValueEnum};
 
 #[derive(Parser)]
 pub struct Args {
-    /// Measurements to take: namenode, list, data, small, start. All of them when none is named
+    /// Measurements to take: namenode, list, data, small, hflush, start. All of them when none is named
     names: Vec<String>,
     /// Only this one: quicker, no ratios
     #[arg(long, value_enum)]
@@ -49,7 +49,7 @@ impl Peer {
     }
 }
 
-const ALL: &[&str] = &["namenode", "list", "data", "small", "start"];
+const ALL: &[&str] = &["namenode", "list", "data", "small", "hflush", "start"];
 
 pub fn run(args: &Args) -> Result<()> {
     let names: Vec<&str> =
@@ -65,6 +65,7 @@ pub fn run(args: &Args) -> Result<()> {
             "list" => listing::list_status(peers)?,
             "data" => data::one_gigabyte(peers)?,
             "small" => data::small_files(peers)?,
+            "hflush" => data::hflush(peers)?,
             _ => start::run()?,
         }
     }
