@@ -207,12 +207,7 @@ impl BlockManager {
         }
     }
 
-    fn judge(
-        &self,
-        handle: Option<BlockHandle>,
-        reported: Block,
-        state: ReplicaState,
-    ) -> Verdict {
+    fn judge(&self, handle: Option<BlockHandle>, reported: Block, state: ReplicaState) -> Verdict {
         use ReplicaState::{Finalized, Rbw, Rur, Rwr, Temporary};
         let Some(handle) = handle else { return Verdict::Unknown };
         let row = self.table.row(handle);
