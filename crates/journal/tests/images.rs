@@ -6,8 +6,8 @@ use crate::load::MixedLoad;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use surus_disk::{Disk, MemDisk, OpenMode};
-use surus_journal::image::{Codec, ImageFile, ImageOptions, load_image};
-use surus_journal::{JournalError, LoadObserver, Loaded, Retention, Storage, StorageInfo};
+use surus_journal::image::{Codec, ImageFile, ImageOptions};
+use surus_journal::{JournalError, LoadObserver, Loaded, Retention, Storage};
 use surus_namespace::NamespaceConfig;
 use surus_namespace::room::TableLimits;
 use surus_types::TxId;
@@ -121,21 +121,33 @@ fn an_image_with_symlinks() {
     assert_eq!(image.inodes().filter(|inode| !inode.symlink_target().is_empty()).count(), 3);
 }
 
-/// What this version cannot keep is refused by name: a checkpoint without it would lose it.
+/// Block groups of erasure-coded files are kept: the image that Java wrote, and the same state from the edits before it.
 #[test]
-fn features_that_are_not_there_yet_are_refused() {
+fn erasure_coded_files_are_kept() {
     let disk = golden::name_directory(golden::NAME);
-    let text = std::str::from_utf8(&disk.read(&current("VERSION"), 1 << 20).unwrap()).map(str::to_owned).unwrap();
-    let info = StorageInfo::parse(&text).unwrap();
-    let md5 = disk.read(&current("fsimage_0000000000000002808.md5"), 1 << 20).unwrap();
-    let mut digest = [0; 16];
-    for (byte, pair) in digest.iter_mut().zip(md5.chunks(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
-    }
-    let path = current("fsimage_0000000000000002808");
-    let error = load_image(&disk, &path, digest, &info, config()).err().unwrap().to_string();
-    assert!(error.ends_with(", which this version lacks"), "{error}");
-    assert!(error.starts_with("/name/current/fsimage_0000000000000002808: section "), "{error}");
+    let groups = |loaded: &Loaded| {
+        let image = loaded.namespace.freeze();
+        let files = image.inodes().flat_map(|inode| {
+            let blocks: Vec<_> = inode.blocks().iter().map(|block| image.block(*block)).collect();
+            blocks.into_iter().map(move |block| (inode.id(), inode.layout(), block))
+        });
+        files.filter(|(_, _, block)| block.id.is_striped()).collect::<Vec<_>>()
+    };
+    let before = load(&disk).unwrap();
+    assert_eq!(before.image_txid, TxId(2808), "no older image takes its place");
+    let found = groups(&before);
+    assert!(!found.is_empty() && found.iter().all(|(_, layout, _)| layout.erasure_coding_policy != 0), "{found:?}");
+    // They are not waited for at the start.
+    let stats = before.namespace.blocks.safe_mode_info();
+    assert!(stats.safe_blocks >= found.len() as u64, "{stats:?}");
+
+    let storage = open(Arc::new(disk.clone()), &dirs()).unwrap();
+    let loaded = storage.load(config(), &mut ()).unwrap();
+    storage.save_namespace(&loaded.namespace.freeze(), loaded.last_txid).unwrap();
+    drop(storage);
+    let after = load(&disk).unwrap();
+    assert_eq!((after.image_txid, groups(&after)), (loaded.last_txid, found));
+    assert_eq!(after.namespace.dump(), before.namespace.dump());
 }
 
 /// Fields that a later version adds are passed over, in every message of every section; a section that it adds is refused,

@@ -15,6 +15,8 @@ use surus_journal::image::{Codec, ImageOptions};
 use surus_journal::{
     Damage, JournalError, LAYOUT_VERSION, LoadObserver, Loaded, OLDEST_WRITTEN_LAYOUT, Retention, Storage, StorageInfo,
 };
+use surus_namespace::blocks::BlockHandle;
+use surus_namespace::image::FrozenImage;
 use surus_namespace::{EditOp, Namespace};
 use surus_types::TxId;
 
@@ -113,6 +115,19 @@ impl<W> LoadObserver for Observer<'_, W> {
 
     fn notice(&mut self, text: &str) {
         tracing::warn!("{text}");
+    }
+}
+
+/// Files that the edits left open with a block group at their end: the end of the lease would take it for a block that was never
+/// written.
+fn check_open_groups(image: &FrozenImage) -> Result<(), StartError> {
+    let is_open_group = |blocks: &[BlockHandle]| blocks.last().is_some_and(|block| image.block(*block).id.is_striped());
+    match image.files_under_construction().find(|(inode, _)| is_open_group(inode.blocks())) {
+        None => Ok(()),
+        Some((_, path)) => Err(StartError::Storage(format!(
+            "{path} is an erasure-coded file that is being written, which this version cannot go on with: start Hadoop on these \
+             directories, let the file be closed or delete it, save the namespace, and start again"
+        ))),
     }
 }
 
@@ -283,6 +298,7 @@ pub fn load<W>(
     }
     let mut observer = Observer { retry_cache, startup: Some(startup) };
     let mut loaded = storage.load(namespace_config(conf, user)?, &mut observer)?;
+    check_open_groups(&loaded.namespace.freeze())?;
     if start == StartOption::Upgrade {
         let (old, now_ms) = (storage.info().clone(), crate::clock::Clock::start().now_ms());
         let layout = conf.get(keys::SURUS_NAMENODE_LAYOUT_VERSION)?;

@@ -327,13 +327,20 @@ impl Buffers {
 
     fn push(&mut self, loader: &mut ImageLoader, inode: &pb::INode) -> Result<(), String> {
         let id = InodeId(inode.id);
-        let unsupported = |feature: &str| Err(format!("inode {id} has {feature}, which this version lacks"));
         let (mut acl, mut xattrs) = (Vec::new(), Vec::new());
         let (permission, times, kind) = if let Some(file) = &inode.file {
             (acl, xattrs) = self.names.features(file.acl.as_ref(), file.x_attrs.as_ref())?;
-            // Block groups are another thing than blocks: files that have some are left to a version that can read them.
+            // Block groups are kept as they are; who asks for their data is refused. An open one would be recovered as a block.
             if file.block_type() != BlockTypeProto::Contiguous && !file.blocks.is_empty() {
-                return unsupported("erasure-coded blocks");
+                if file.erasure_coding_policy_id() == 0 {
+                    return Err(format!("inode {id} has block groups and no erasure coding policy"));
+                }
+                if file.file_uc.is_some() {
+                    return Err(format!(
+                        "inode {id} is an erasure-coded file that is being written, which this version cannot go on with: \
+                         close it under Hadoop, or let its lease end there, and save the namespace"
+                    ));
+                }
             }
             self.blocks.clear();
             self.blocks.extend(file.blocks.iter().map(|block| Block {

@@ -124,6 +124,8 @@ impl BlockManager {
         }
         if self.active {
             self.update_redundancy(handle);
+        } else if block.id.is_striped() {
+            self.update_safe(handle);
         }
         Some(handle)
     }

@@ -69,6 +69,10 @@ impl BlockManager {
     pub(super) fn update_redundancy(&mut self, handle: BlockHandle) {
         self.update_safe(handle);
         let row = *self.table.row(handle);
+        // Nobody here knows where the parts of a block group are: it is neither missing nor to be copied.
+        if row.id.is_striped() {
+            return;
+        }
         if !self.active || self.safe_mode.is_startup() || !row.state().is_complete() {
             return;
         }

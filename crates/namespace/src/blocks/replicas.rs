@@ -143,10 +143,11 @@ impl BlockManager {
         self.update_redundancy(handle);
     }
 
-    /// Keeps the count of safe blocks: complete ones with enough replicas.
+    /// Keeps the count of safe blocks: complete ones with enough replicas. Block groups are not waited for: reports of their
+    /// parts say nothing here.
     pub(super) fn update_safe(&mut self, handle: BlockHandle) {
-        let wanted = usize::from(self.config.safe_mode_replication);
-        let safe = self.table.row(handle).state().is_complete() && self.usable_replicas(handle) >= wanted;
+        let (wanted, row) = (usize::from(self.config.safe_mode_replication), self.table.row(handle));
+        let safe = row.state().is_complete() && (row.id.is_striped() || self.usable_replicas(handle) >= wanted);
         if safe != self.table.row(handle).has(FLAG_SAFE) {
             self.table.row_mut(handle).set(FLAG_SAFE, safe);
             self.num_safe = if safe { self.num_safe + 1 } else { self.num_safe - 1 };

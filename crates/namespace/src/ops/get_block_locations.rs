@@ -66,6 +66,11 @@ impl Namespace {
         let inode = self.shown(&path, self.existing_file(&path)?);
         self.check_unreadable_by_superuser(env, inode.handle())?;
         self.check_path_access(env, &path, FsAction::READ)?;
+        if inode.blocks().iter().any(|block| self.blocks.block(*block).id.is_striped()) {
+            return Err(HdfsError::io(format!(
+                "{src} is erasure-coded: its blocks are kept as they are, but this version cannot read their data"
+            )));
+        }
         let (offset, length) = (request.offset as u64, request.length as u64);
         if self.blocks.safe_mode.is_on() && self.range(inode, offset, length).any(|(b, _)| self.is_without_replica(b)) {
             return Err(self.safe_mode_error(env, format_args!("Zero blocklocations for {src}")));
