@@ -153,12 +153,25 @@ impl Storage {
         }
         for dir in self.dirs.iter().filter(|dir| dir.is_failed.load(Ordering::Relaxed)) {
             let made = self.disk.create_dir_all(&dir.path.join(CURRENT)).map_err(JournalError::io("restoring"));
+            let made = made.and_then(|()| self.set_stale_aside(&dir.path).map_err(JournalError::io("restoring")));
             if made.and_then(|()| write_version(&*self.disk, &dir.path, &self.info, 0)).is_ok() {
                 dir.is_failed.store(false, Ordering::Relaxed);
                 restored.push(dir.path.clone());
             }
         }
         restored
+    }
+
+    /// A segment that was written when the directory failed lacks what came after: nobody is to take it for the one in progress.
+    /// Source: `FileJournalManager.EditLogFile.moveAsideStaleInprogressFile`, Hadoop 3.5.0.
+    fn set_stale_aside(&self, dir: &Path) -> io::Result<()> {
+        for entry in self.disk.list(&dir.join(CURRENT))? {
+            if let Some(FileName::InProgress(_)) = FileName::parse(&entry.name) {
+                let path = dir.join(CURRENT).join(&entry.name);
+                self.disk.rename(&path, &path.with_file_name(format!("{}.stale", entry.name)))?;
+            }
+        }
+        Ok(())
     }
 
     /// The directories that did not fail.

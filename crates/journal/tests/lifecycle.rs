@@ -220,3 +220,38 @@ fn edits_are_read_past_a_segment_that_a_failed_directory_left() {
     read.unwrap();
     assert_eq!(seen, [roll.started, last]);
 }
+
+/// A directory that failed and comes back while the log goes on: its old segment is set aside, and it takes part from the
+/// next segment on.
+#[test]
+fn a_failed_directory_comes_back() {
+    let disk = MemDisk::new();
+    let dirs = [PathBuf::from("/a"), PathBuf::from("/b")];
+    format_dirs(&disk, &dirs);
+    let storage = open(Arc::new(disk.clone()), &dirs).unwrap();
+    storage.set_restore(true);
+    let loaded = storage.load(config(), &mut ()).unwrap();
+    let mut fs = Running::start_with(Arc::clone(&storage), loaded).unwrap();
+    let last = fs.mkdir("/1");
+    fs.log.wait_durable(last).unwrap();
+    disk.inject(Fault::all(FaultKind::Sync, std::io::ErrorKind::Other).below("/b/"));
+    let last = fs.mkdir("/2");
+    fs.log.wait_durable(last).unwrap();
+    assert!(storage.directories().any(|(path, is_live)| path == dirs[1] && !is_live));
+    disk.clear_faults();
+    let roll = fs.log.roll();
+    let last = fs.mkdir("/3");
+    fs.log.wait_durable(last).unwrap();
+    assert!(storage.directories().all(|(_, is_live)| is_live));
+    let names: Vec<String> = disk.list(Path::new("/b/current")).unwrap().into_iter().map(|entry| entry.name).collect();
+    let has = |name: &str| names.iter().any(|found| found == name);
+    assert!(has("edits_inprogress_0000000000000000001.stale"), "{names:?}");
+    assert!(has(&format!("edits_inprogress_{:019}", roll.started.0)), "{names:?}");
+    let mut seen = Vec::new();
+    let read = storage.read_edits(TxId(1), last, &mut |txid, _| {
+        seen.push(txid.0);
+        true
+    });
+    read.unwrap();
+    assert_eq!(seen, (1..=last.0).collect::<Vec<_>>());
+}
