@@ -125,7 +125,11 @@ impl Core {
     pub fn finalize_rolling_upgrade(&self) -> Result<Option<(RollingUpgrade, i64)>, HdfsError> {
         let (upgrade, time) = {
             let mut namespace = self.namespace.write();
-            let Some(upgrade) = namespace.rolling_upgrade else { return Ok(None) };
+            let Some(upgrade) = namespace.rolling_upgrade else {
+                drop(namespace);
+                self.finish_rolling_upgrade()?;
+                return Ok(None);
+            };
             self.check_safe_mode(&namespace, What("Failed to finalize rolling upgrade", ""))?;
             let time = self.clock.now_ms();
             self.log_and_apply(&mut namespace, EditOp::RollingUpgradeFinalize { time })?;
@@ -135,6 +139,20 @@ impl Core {
         self.journal.wait_durable(self.last_txid())?;
         self.journal.upgrades().finalize_rolling()?;
         Ok(Some((upgrade, time)))
+    }
+
+    /// An end of a rolling upgrade that is in the log, but broke off before the rollback image was given up. A mark that was not
+    /// set because the preparation broke off is no different: the image is one like others.
+    ///
+    /// # Errors
+    /// What the disk answered.
+    pub fn finish_rolling_upgrade(&self) -> Result<(), HdfsError> {
+        let _one_at_a_time = self.checkpointing.lock();
+        if self.namespace.read().rolling_upgrade.is_none() && self.journal.upgrades().has_rollback_image() {
+            tracing::info!("no rolling upgrade is under way: its image to go back to becomes one like others");
+            self.journal.upgrades().finalize_rolling()?;
+        }
+        Ok(())
     }
 
     fn log_and_apply(&self, namespace: &mut Namespace, op: EditOp) -> Result<(), HdfsError> {

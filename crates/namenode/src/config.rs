@@ -79,6 +79,7 @@ pub fn namespace_config(conf: &Configuration, user: &str) -> Result<NamespaceCon
     Ok(NamespaceConfig {
         fs_owner: user.into(),
         supergroup: conf.get(keys::DFS_PERMISSIONS_SUPERUSERGROUP)?.into(),
+        home_prefix: conf.get(keys::DFS_USER_HOME_DIR_PREFIX)?.trim_end_matches('/').into(),
         permissions_enabled: conf.get(keys::DFS_PERMISSIONS_ENABLED)?,
         max_component_length: positive(conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_COMPONENT_LENGTH)?),
         max_directory_items: positive(conf.get(keys::DFS_NAMENODE_FS_LIMITS_MAX_DIRECTORY_ITEMS)?),

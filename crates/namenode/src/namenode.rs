@@ -119,6 +119,9 @@ impl NameNode {
         let core = new_core(conf, parts, &options, &runtime);
         // An empty file system has nothing to wait for, and is to serve its first request.
         core.tick_safe_mode();
+        if let Err(error) = core.finish_rolling_upgrade() {
+            tracing::error!("the rollback image of a rolling upgrade that is over stays: {error}");
+        }
         let service: Arc<dyn RpcService> = Arc::new(Service(Arc::clone(&core)));
         let limits = RpcLimits::from_conf(conf)?;
         let serve = |key, bind: &Addr| {

@@ -3,11 +3,12 @@
 
 use crate::clock::local_parts;
 use crate::core::Core;
-use surus_namespace::Env;
+use crate::safe_mode::What;
 use surus_namespace::edit_op::RenameOptions;
 use surus_namespace::ops::delete::Delete;
 use surus_namespace::ops::mkdirs::Mkdirs;
 use surus_namespace::ops::rename::Rename2;
+use surus_namespace::{Env, Operation};
 use surus_types::date::days_from_civil;
 use surus_types::{ExceptionClass, FileType, FsPermission, HdfsError, InodeId, RpcIds};
 
@@ -76,8 +77,13 @@ impl Core {
 
     /// Goes through all trash directories once: of homes, of encryption zones, and of snapshottable directories.
     pub fn empty_trash(&self) {
+        if self.namespace.read().blocks.safe_mode.is_on() {
+            tracing::info!("the trash is left alone while safe mode is on");
+            return;
+        }
         let now_ms = self.clock.now_ms();
-        let homes = self.children_of("/user").into_iter().map(|user| format!("/user/{user}/.Trash"));
+        let prefix = self.namespace.read().config.home_prefix.clone();
+        let homes = self.children_of(&prefix).into_iter().map(|user| format!("{prefix}/{user}/.Trash"));
         let zones = self.namespace.read().encryption_zones(InodeId(0), usize::MAX).0;
         let in_zones = zones.iter().flat_map(|zone| {
             let trash = format!("{}/.Trash", zone.path.trim_end_matches('/'));
@@ -104,7 +110,7 @@ impl Core {
             match checkpoint_ms(name, now_ms) {
                 Some(then_ms) if now_ms - self.config.trash.interval_ms > then_ms => {
                     let src = format!("{root}/{name}");
-                    self.change(&Delete { src: &src, recursive: true })?;
+                    self.change_trash(&src, &Delete { src: &src, recursive: true })?;
                     tracing::info!("deleted trash checkpoint {src}");
                 }
                 Some(_) => {}
@@ -118,7 +124,7 @@ impl Core {
         for attempt in 0..=ATTEMPTS_MAX {
             let dst = if attempt == 0 { base.clone() } else { format!("{base}-{attempt}") };
             let rename = Rename2 { src: &src, dst: &dst, options: RenameOptions::default() };
-            match self.change(&rename) {
+            match self.change_trash(&src, &rename) {
                 Ok(()) => {
                     tracing::info!("created trash checkpoint {dst}");
                     return Ok(());
@@ -128,6 +134,12 @@ impl Core {
             }
         }
         Err(HdfsError::io(format!("Failed to checkpoint trash: {base}")))
+    }
+
+    /// Safe mode may have begun meanwhile.
+    fn change_trash<O: Operation>(&self, src: &str, operation: &O) -> Result<O::Reply, HdfsError> {
+        self.check_safe_mode(&self.namespace.read(), What("Cannot empty the trash ", src))?;
+        self.change(operation)
     }
 
     /// Names of the directories in a directory, page by page; none where there is no such directory.

@@ -5,6 +5,7 @@
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::safe_mode::What;
+use surus_namespace::ops::rename::Rename2;
 use surus_namespace::permission::Wanted;
 use surus_namespace::{DirOp, Namespace, Operation, SubtreeWalk};
 use surus_types::{ContentSummary, FsAction, HdfsError};
@@ -44,6 +45,24 @@ impl<'a> Below<'a> {
     pub fn delete(src: &'a str) -> Self {
         let wanted = Wanted { subtree: Some(FsAction::ALL), ignore_empty_directories: true, ..Wanted::default() };
         Below { src, op: DirOp::WriteLink, wanted }
+    }
+}
+
+/// A rename that replaces or goes to the trash: what goes there may be moved only by who may delete it.
+///
+/// # Errors
+/// The plan's refusal, or the walk's.
+pub fn rename(
+    core: &Core,
+    call: &Call<'_>,
+    src: &str,
+    operation: &Rename2<'_>,
+    encode: impl FnMut(&Namespace, &()),
+) -> Result<Done, Refused> {
+    let what = What("Cannot rename ", src);
+    match operation.options.to_trash {
+        true => core.write_below(call, what, operation, Below::delete(src), encode),
+        false => core.write(call, what, operation, encode),
     }
 }
 

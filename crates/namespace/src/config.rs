@@ -12,6 +12,8 @@ pub struct NamespaceConfig {
     pub fs_owner: Arc<str>,
     /// `dfs.permissions.superusergroup`: group of a fresh root.
     pub supergroup: Arc<str>,
+    /// `dfs.user.home.dir.prefix`: directory of home directories.
+    pub home_prefix: Arc<str>,
     /// `dfs.permissions.enabled`: when off, nothing but superuser-only operations is checked.
     pub permissions_enabled: bool,
     /// `dfs.namenode.fs-limits.max-component-length`, bytes; 0: no limit.
@@ -100,6 +102,7 @@ impl Default for NamespaceConfig {
         NamespaceConfig {
             fs_owner: Arc::from("hdfs"),
             supergroup: Arc::from("supergroup"),
+            home_prefix: Arc::from("/user"),
             permissions_enabled: true,
             max_component_length: 255,
             max_directory_items: 1024 * 1024,

@@ -10,8 +10,6 @@ use surus_webhdfs::json_ec;
 /// Home directories that GETTRASHROOTS of all users looks into; the namespace is locked meanwhile.
 const TRASH_USERS_MAX: u32 = 10_000;
 
-const HOMES: &str = "/user";
-
 /// Answers one of these operations; `None`: it is none of them.
 pub fn read(
     namespace: &Namespace,
@@ -88,7 +86,7 @@ pub fn trash_root(namespace: &Namespace, env: &Env<'_>, src: &str) -> String {
     // Of two the inner one: both lie on the way to the path.
     match zone.into_iter().chain(snapshots).max_by_key(String::len) {
         Some(root) => format!("{}/.Trash/{user}", root.trim_end_matches('/')),
-        None => format!("{HOMES}/{user}/.Trash"),
+        None => format!("{}/{user}/.Trash", namespace.config.home_prefix),
     }
 }
 
@@ -96,14 +94,15 @@ pub fn trash_root(namespace: &Namespace, env: &Env<'_>, src: &str) -> String {
 fn trash_roots(namespace: &Namespace, env: &Env<'_>, all_users: bool) -> Result<Vec<u8>, HdfsError> {
     let mut users = Vec::new();
     if all_users {
-        namespace.get_listing(env, HOMES, b"", false, TRASH_USERS_MAX, |entry| {
+        namespace.get_listing(env, &namespace.config.home_prefix, b"", false, TRASH_USERS_MAX, |entry| {
             users.push(String::from_utf8_lossy(entry.status.name).into_owned());
             true
         })?;
     } else {
         users.push(env.caller.user.to_string());
     }
-    let mut roots: Vec<String> = users.iter().map(|user| format!("{HOMES}/{user}/.Trash")).collect();
+    let mut roots: Vec<String> =
+        users.iter().map(|user| format!("{}/{user}/.Trash", namespace.config.home_prefix)).collect();
     // Zones are listed to superusers only.
     let zones = if env.caller.is_superuser { namespace.encryption_zones(InodeId(0), usize::MAX).0 } else { Vec::new() };
     for zone in zones {

@@ -218,7 +218,9 @@ fn read(core: &Core, call: &Call<'_>, request: &Request) -> Result<Answer, HdfsE
             drop(namespace);
             json::quota_usage(&mut out, &core.totals(call, src, true)?);
         }
-        Operation::GetHomeDirectory => json::path(&mut out, &format!("/user/{}", call.caller.user)),
+        Operation::GetHomeDirectory => {
+            json::path(&mut out, &format!("{}/{}", namespace.config.home_prefix, call.caller.user))
+        }
         Operation::GetTrashRoot => json::path(&mut out, &features::trash_root(&namespace, &env, src)),
         Operation::GetDelegationToken => json::no_token(&mut out),
         Operation::GetServerDefaults => json::server_defaults(&mut out, &server_defaults(core)),
@@ -439,7 +441,7 @@ fn write(core: &Core, call: &Call<'_>, request: &Request) -> Outcome {
         Operation::Rename { destination, options: Some(options) } => {
             let options = RenameOptions { overwrite: options.overwrite, to_trash: options.to_trash };
             let operation = Rename2 { src, dst: destination, options };
-            nothing(core.write(call, What("Cannot rename ", src), &operation, |_, ()| {}))
+            nothing(walks::rename(core, call, src, &operation, |_, ()| {}))
         }
         Operation::SetReplication { replication } => {
             let replication = replication.map_or(core.config.server_defaults.replication, u32::from);

@@ -9,3 +9,4 @@ mod jmx;
 mod methods;
 mod people;
 mod reports;
+mod upkeep;

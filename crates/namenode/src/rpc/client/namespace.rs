@@ -74,7 +74,7 @@ pub(super) fn rename2(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result
     let request: Rename2RequestProto = call.decode()?;
     let options = RenameOptions { overwrite: request.overwrite_dest, to_trash: request.move_to_trash() };
     let operation = Rename2 { src: &request.src, dst: &request.dst, options };
-    core.write(call, What("Cannot rename ", &request.src), &operation, |_, ()| put(out, &Rename2ResponseProto {}))
+    walks::rename(core, call, &request.src, &operation, |_, ()| put(out, &Rename2ResponseProto {}))
 }
 
 pub(super) fn delete(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
