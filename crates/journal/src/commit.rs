@@ -120,7 +120,7 @@ impl Committer {
                 error = self.drop_directory(&dir, e).or(error);
             }
         }
-        error.filter(|_| self.storage.live_dirs().next().is_none()).map_or(Ok(()), Err)
+        error.map_or(Ok(()), Err)
     }
 
     fn open_segment(&mut self, first: TxId) -> Result<(), JournalError> {
@@ -134,10 +134,7 @@ impl Committer {
             }
         }
         self.unseen = Some(first);
-        match error {
-            Some(error) if self.writers.is_empty() => Err(error),
-            _ => Ok(()),
-        }
+        error.map_or(Ok(()), Err)
     }
 
     fn close(mut self, last: TxId) {
@@ -153,7 +150,7 @@ impl Committer {
         self.on_each_result(|writer| act(writer).map_err(JournalError::io(doing)))
     }
 
-    /// Acts on every directory; those that fail are dropped. An error when none is left.
+    /// Acts on every directory; those that fail are dropped. An error when too few are left.
     fn on_each_result(
         &mut self,
         mut act: impl FnMut(&mut SegmentWriter) -> Result<(), JournalError>,
@@ -162,6 +159,8 @@ impl Committer {
         for mut writer in std::mem::take(&mut self.writers) {
             // A directory that failed while an image was saved is out, too.
             if self.storage.is_failed(writer.dir()) {
+                let gone = JournalError::Stopped("an fsimage could not be written there".to_owned());
+                error = self.drop_directory(writer.dir(), gone).or(error);
                 continue;
             }
             match act(&mut writer) {
@@ -169,16 +168,17 @@ impl Committer {
                 Err(e) => error = self.drop_directory(writer.dir(), e).or(error),
             }
         }
-        if !self.writers.is_empty() {
-            return Ok(());
+        match error {
+            Some(error) => Err(error),
+            None if self.writers.is_empty() => Err(JournalError::Stopped("all name directories failed".to_owned())),
+            None => Ok(()),
         }
-        Err(error.unwrap_or_else(|| JournalError::Stopped("all name directories failed".to_owned())))
     }
 
-    /// Gives the error back, with the directory's name, when no directory is left.
+    /// Gives the error back, with the directory's name, when nothing goes on without it.
     fn drop_directory(&mut self, dir: &Path, error: JournalError) -> Option<JournalError> {
         self.storage.mark_failed(dir);
-        if self.storage.live_dirs().next().is_none() {
+        if !self.storage.can_go_on_without(dir) {
             return Some(JournalError::Directory { dir: dir.to_path_buf(), error: Box::new(error) });
         }
         self.listener.directory_failed(dir, &error);

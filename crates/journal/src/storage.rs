@@ -23,6 +23,9 @@ pub struct Storage {
     pub(crate) retention: Retention,
     pub(crate) image_options: ImageOptions,
     restore: AtomicBool,
+    /// Directories without which nothing goes on, and how many must be left.
+    required: Vec<PathBuf>,
+    minimum: usize,
     notices: Vec<String>,
     _locks: Vec<Box<dyn LockGuard>>,
 }
@@ -112,6 +115,8 @@ impl Storage {
             retention,
             image_options: ImageOptions::default(),
             restore: AtomicBool::new(false),
+            required: Vec::new(),
+            minimum: 1,
             notices,
             _locks: locks,
         })
@@ -122,6 +127,20 @@ impl Storage {
     pub fn with_image_options(mut self, options: ImageOptions) -> Storage {
         self.image_options = options;
         self
+    }
+
+    /// `dfs.namenode.edits.dir.required`: directories of which each must go on being written; `dfs.namenode.edits.dir.minimum`: how
+    /// many must.
+    #[must_use]
+    pub fn with_required(mut self, required: Vec<PathBuf>, minimum: usize) -> Storage {
+        (self.required, self.minimum) = (required, minimum.max(1));
+        self
+    }
+
+    /// Whether edits may be acknowledged now that this directory has failed. Source:
+    /// `NameNodeResourcePolicy.areResourcesAvailable`, Hadoop 3.5.0.
+    pub(crate) fn can_go_on_without(&self, dir: &Path) -> bool {
+        self.live_dirs().count() >= self.minimum && !self.required.iter().any(|required| required == dir)
     }
 
     /// Who the file system is.

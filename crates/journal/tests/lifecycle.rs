@@ -255,3 +255,22 @@ fn a_failed_directory_comes_back() {
     read.unwrap();
     assert_eq!(seen, (1..=last.0).collect::<Vec<_>>());
 }
+
+/// Nothing is acknowledged without a directory that is required, or with too few.
+#[test]
+fn required_directories_stop_the_log_when_they_fail() {
+    let dirs = ["/a", "/b", "/c"].map(PathBuf::from);
+    for (required, minimum, failing, goes_on) in
+        [(None, 1, "/b/", true), (Some("/b"), 1, "/b/", false), (Some("/b"), 1, "/a/", true), (None, 3, "/c/", false)]
+    {
+        let disk = MemDisk::new();
+        format_dirs(&disk, &dirs);
+        let storage = Arc::try_unwrap(open(Arc::new(disk.clone()), &dirs).unwrap()).ok().unwrap();
+        let storage = Arc::new(storage.with_required(required.map(PathBuf::from).into_iter().collect(), minimum));
+        let loaded = storage.load(config(), &mut ()).unwrap();
+        let mut fs = Running::start_with(Arc::clone(&storage), loaded).unwrap();
+        disk.inject(Fault::all(FaultKind::Sync, std::io::ErrorKind::Other).below(failing));
+        let last = fs.mkdir("/1");
+        assert_eq!(fs.log.wait_durable(last).is_ok(), goes_on, "{required:?} {minimum} {failing}");
+    }
+}

@@ -215,7 +215,31 @@ fn open(
     }
     storage.set_restore(conf.get(keys::DFS_NAMENODE_NAME_DIR_RESTORE)?);
     check_layout(storage.info().layout_version, start)?;
-    Ok(storage.with_image_options(image_options(conf)?))
+    let (required, minimum) = required_dirs(conf, dirs)?;
+    Ok(storage.with_image_options(image_options(conf)?).with_required(required, minimum))
+}
+
+/// Directories that must be written, and how many of all must be. Source: `FSNamesystem.java` (constructor), Hadoop 3.5.0.
+fn required_dirs(conf: &Configuration, dirs: &[PathBuf]) -> Result<(Vec<PathBuf>, usize), StartError> {
+    let required = conf.get(keys::DFS_NAMENODE_EDITS_DIR_REQUIRED)?;
+    let required: Vec<PathBuf> = required.into_iter().map(PathBuf::from).collect();
+    if let Some(unknown) = required.iter().find(|dir| !dirs.contains(dir)) {
+        return Err(StartError::Storage(format!(
+            "{}: {} is none of the name directories ({})",
+            keys::DFS_NAMENODE_EDITS_DIR_REQUIRED.name(),
+            unknown.display(),
+            keys::DFS_NAMENODE_NAME_DIR.name()
+        )));
+    }
+    let minimum = usize::try_from(conf.get(keys::DFS_NAMENODE_EDITS_DIR_MINIMUM)?).unwrap_or(1).max(1);
+    if minimum > dirs.len() {
+        return Err(StartError::Storage(format!(
+            "{} is {minimum}, and there are {} name directories",
+            keys::DFS_NAMENODE_EDITS_DIR_MINIMUM.name(),
+            dirs.len()
+        )));
+    }
+    Ok((required, minimum))
 }
 
 /// Source: `FSImage.recoverTransitionRead`, Hadoop 3.5.0. Layouts that Surus writes need no upgrade.

@@ -277,13 +277,21 @@ pub fn prepare(daemon: &str, conf: &Configuration) -> Result<()> {
 
 /// A daemon that ignored a wish for protection would give less than its owner believes.
 fn refuse_missing_security(conf: &Configuration) -> Result<()> {
-    const WISHES: [(&str, &[&str]); 6] = [
+    const WISHES: [(&str, &[&str]); 7] = [
         ("hadoop.security.authentication", &["simple"]),
         ("hadoop.rpc.protection", &["authentication"]),
         ("dfs.http.policy", &["HTTP_ONLY"]),
         ("dfs.block.access.token.enable", &["false"]),
         ("dfs.encrypt.data.transfer", &["false"]),
         ("dfs.data.transfer.protection", &[]),
+        (
+            "hadoop.security.group.mapping",
+            &[
+                "org.apache.hadoop.security.JniBasedUnixGroupsMappingWithFallback",
+                "org.apache.hadoop.security.JniBasedUnixGroupsMapping",
+                "org.apache.hadoop.security.ShellBasedUnixGroupsMapping",
+            ],
+        ),
     ];
     for (key, harmless) in WISHES {
         let value = conf.text(key)?.unwrap_or_default();

@@ -117,6 +117,10 @@ keys! {
         DFS_NAMENODE_EDITS_DIR: Dirs = "dfs.namenode.edits.dir", "${dfs.namenode.name.dir}", old ["dfs.name.edits.dir"];
         /// Mode of storage dirs.
         DFS_NAMENODE_STORAGE_DIR_PERM: Mode = "dfs.namenode.storage.dir.perm", "700";
+        /// Name directories that must go on being written: one that fails stops the NameNode.
+        DFS_NAMENODE_EDITS_DIR_REQUIRED: Dirs = "dfs.namenode.edits.dir.required", "";
+        /// Name directories that must be written at least.
+        DFS_NAMENODE_EDITS_DIR_MINIMUM: Int = "dfs.namenode.edits.dir.minimum", "1";
         /// Name directories that failed are tried again when an edits segment begins.
         DFS_NAMENODE_NAME_DIR_RESTORE: Bool = "dfs.namenode.name.dir.restore", "false";
         /// Where -importCheckpoint finds the image.
