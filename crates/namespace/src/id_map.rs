@@ -1,7 +1,7 @@
 //! From 64-bit id to 32-bit handle. Ids are given out in sequence, so the map is one of pages of 128 ids: a bit for each id
-//! that is there, and their handles without gaps. Handles given out about the same time lie near each other, so two bytes do
-//! for most: dense ids cost about 3 bytes each, 5 where handles lie far apart, a lonely one about 80. Growing the map never
-//! rehashes every id at once.
+//! that is there, and their handles without gaps. Handles of a page mostly lie near each other, or the table has less than 2^24
+//! rows: they are offsets of two or three bytes. Dense ids cost about 3 or 4 bytes each, a lonely one about 80. Growing the map
+//! never rehashes every id at once.
 
 use alloc::vec::Vec;
 use hashbrown::HashMap;
@@ -22,67 +22,93 @@ struct Page {
     handles: Handles,
 }
 
-/// The handles of a page's ids, in the order of the ids.
+/// The handles of a page's ids, in the order of the ids: offsets to `base`, `width` bytes each, least significant first.
 #[derive(Clone, Debug)]
-enum Handles {
-    /// All within 65,536 of `base`.
-    Near {
-        base: u32,
-        offsets: Vec<u16>,
-    },
-    Far(Vec<u32>),
+struct Handles {
+    base: u32,
+    width: u8,
+    offsets: Vec<u8>,
 }
 
 impl Default for Handles {
     fn default() -> Self {
-        Handles::Near { base: 0, offsets: Vec::new() }
+        Handles { base: 0, width: 2, offsets: Vec::new() }
     }
 }
 
 impl Handles {
+    fn width(&self) -> usize {
+        usize::from(self.width)
+    }
+
+    /// The largest offset.
+    fn reach(&self) -> u32 {
+        u32::MAX >> (32 - 8 * self.width)
+    }
+
+    fn len(&self) -> usize {
+        self.offsets.len() / self.width()
+    }
+
     fn get(&self, rank: usize) -> Option<u32> {
-        match self {
-            Handles::Near { base, offsets } => offsets.get(rank).map(|&offset| base + u32::from(offset)),
-            Handles::Far(handles) => handles.get(rank).copied(),
-        }
+        let at = rank * self.width();
+        let mut bytes = [0; 4];
+        bytes[..self.width()].copy_from_slice(self.offsets.get(at..at + self.width())?);
+        Some(self.base.wrapping_add(u32::from_le_bytes(bytes)))
     }
 
     fn insert(&mut self, rank: usize, handle: u32) {
-        if let Handles::Near { base, offsets } = self {
-            if offsets.is_empty() {
-                // The next ones may lie on either side.
-                *base = handle.saturating_sub(u32::from(u16::MAX / 2)).min(u32::MAX - u32::from(u16::MAX));
-            }
-            match handle.checked_sub(*base).map(u16::try_from) {
-                Some(Ok(offset)) => return offsets.insert(rank, offset),
-                _ => *self = Handles::Far(offsets.iter().map(|&offset| *base + u32::from(offset)).collect()),
-            }
+        if self.offsets.is_empty() {
+            // The next ones may lie on either side.
+            self.base = handle.saturating_sub(self.reach() / 2);
         }
-        if let Handles::Far(handles) = self {
-            handles.insert(rank, handle);
+        let offset = match handle.checked_sub(self.base) {
+            Some(offset) if offset <= self.reach() => offset,
+            _ => {
+                self.widen(handle);
+                handle - self.base
+            }
+        };
+        // Full pages have no room to spare.
+        if self.offsets.len() == self.offsets.capacity() {
+            let count = (self.len() * 2).clamp(4, IDS_PER_PAGE as usize);
+            self.offsets.reserve_exact(count * self.width() - self.offsets.len());
+        }
+        let at = rank * self.width();
+        let bytes = offset.to_le_bytes();
+        if at == self.offsets.len() {
+            self.offsets.extend_from_slice(&bytes[..usize::from(self.width)]);
+        } else {
+            self.offsets.splice(at..at, bytes.into_iter().take(self.width()));
+        }
+    }
+
+    /// Takes wider offsets, so that `handle` is one of them.
+    fn widen(&mut self, handle: u32) {
+        let handles: Vec<u32> = (0..self.len()).filter_map(|rank| self.get(rank)).collect();
+        let (least, most) = handles.iter().fold((handle, handle), |(least, most), &h| (least.min(h), most.max(h)));
+        while self.width < 4 && most - least > self.reach() {
+            self.width += 1;
+        }
+        self.base = least.saturating_sub((self.reach() - (most - least)) / 2);
+        let room = (handles.len() + 1).next_power_of_two().min(IDS_PER_PAGE as usize) * self.width();
+        self.offsets = Vec::with_capacity(room);
+        for old in handles {
+            self.offsets.extend_from_slice(&(old - self.base).to_le_bytes()[..usize::from(self.width)]);
         }
     }
 
     fn remove(&mut self, rank: usize) {
-        match self {
-            Handles::Near { offsets, .. } => remove_and_shrink(offsets, rank),
-            Handles::Far(handles) => remove_and_shrink(handles, rank),
+        let at = rank * self.width();
+        self.offsets.drain(at..at + self.width());
+        if self.offsets.len() * 4 <= self.offsets.capacity() {
+            self.offsets.shrink_to_fit();
         }
     }
 
     /// Bytes of the list.
     fn bytes(&self) -> usize {
-        match self {
-            Handles::Near { offsets, .. } => offsets.capacity() * size_of::<u16>(),
-            Handles::Far(handles) => handles.capacity() * size_of::<u32>(),
-        }
-    }
-}
-
-fn remove_and_shrink<T>(list: &mut Vec<T>, rank: usize) {
-    list.remove(rank);
-    if list.len() * 4 <= list.capacity() {
-        list.shrink_to_fit();
+        self.offsets.capacity()
     }
 }
 
@@ -165,7 +191,7 @@ mod tests {
         #[test]
         fn as_a_map(
             runs in prop::collection::vec((0..500u64, 0..200u64, 1..3u64, any::<u32>()), 0..4),
-            ops in prop::collection::vec((any::<bool>(), 0..1000u64, prop_oneof![0..600u32, any::<u32>()]), 0..2000),
+            ops in prop::collection::vec((any::<bool>(), 0..1000u64, prop_oneof![0..600u32, 0..1u32 << 24, any::<u32>(), u32::MAX - 9..=u32::MAX]), 0..2000),
         ) {
             let (mut map, mut model) = (IdMap::default(), BTreeMap::new());
             let sequences = runs.into_iter().flat_map(|(id, count, step, handle)| {
@@ -192,16 +218,18 @@ mod tests {
     }
 
     #[test]
-    fn near_handles_cost_three_bytes_an_id_and_far_ones_five() {
-        let far = |i: u64| (i as u32).wrapping_mul(0x9E37_79B9);
-        for (step, near, most) in
-            [(1, true, 3.3), (2, true, 4.5), (1, false, 5.6), (20, false, 30.0), (128, false, 130.0)]
+    fn near_handles_cost_three_bytes_an_id_those_of_small_tables_four_and_others_five() {
+        let far = |i: u64, bits: u32| (i as u32).wrapping_mul(0x9E37_79B9) >> (32 - bits);
+        for (step, bits, most) in
+            [(1, 8, 3.3), (2, 8, 4.5), (1, 24, 4.4), (1, 32, 5.4), (20, 32, 30.0), (128, 32, 130.0)]
         {
             let mut map = IdMap::default();
-            (0..100_000)
-                .for_each(|i| assert!(map.insert(16_386 + i * step, if near { i as u32 ^ 77 } else { far(i) })));
+            (0..100_000).for_each(|i| {
+                let handle = if bits == 8 { i as u32 ^ 77 } else { far(i, bits) };
+                assert!(map.insert(16_386 + i * step, handle));
+            });
             let each = map.bytes() as f64 / 100_000.0;
-            assert!(each < most, "{each} bytes for every {step}th id");
+            assert!(each < most, "{each} bytes for every {step}th id, handles of {bits} bits");
         }
     }
 }
