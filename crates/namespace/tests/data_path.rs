@@ -737,3 +737,31 @@ fn append_takes_back_copies_that_were_not_sent_yet() {
     c.serve(holder);
     assert_eq!(c.num_replicas(block.id), 1);
 }
+
+/// Of several DataNodes on the writer's host each is the first of a pipeline now and then.
+#[test]
+fn a_host_with_several_datanodes_shares_its_writers_among_them() {
+    let mut c = Cluster::new(3);
+    let caller = surus_types::Caller { address: "10.0.0.7".into(), ..c.caller.clone() };
+    for node in 0..3 {
+        let id = surus_types::DatanodeId {
+            ip_addr: "10.0.0.7".into(),
+            host_name: "host".into(),
+            uuid: uuid(node),
+            xfer_port: 9866 + node as u16,
+            ..Default::default()
+        };
+        c.observe(Observation::RegisterDatanode { id: &id, software_version: "3.5.0" });
+        c.full_report(node);
+        c.heartbeat(node);
+    }
+    c.caller = caller;
+    let mut first = std::collections::BTreeSet::new();
+    for i in 0..40 {
+        let src = format!("/{i}");
+        c.create(&src, "client", 1).done();
+        let location = c.add_block(&src, "client", None).done();
+        first.insert(c.node_of(location.storages[0]));
+    }
+    assert_eq!(first.len(), 3);
+}

@@ -2,6 +2,7 @@
 
 use super::handle_set::HandleSet;
 use super::invalidate::InvalidateQueue;
+use super::placement::Random;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -164,6 +165,15 @@ impl Datanodes {
     /// DataNodes whose address is `ip_addr`, for "local first".
     pub fn at_address(&self, ip_addr: &str) -> &[DatanodeHandle] {
         self.by_address.get(ip_addr).map_or(&[], Vec::as_slice)
+    }
+
+    /// A live DataNode on a writer's host; of several any. Source: `Host2NodesMap.getDatanodeByHost`, Hadoop 3.5.0.
+    pub fn on_host(&self, ip_addr: &str, random: u64) -> Option<DatanodeHandle> {
+        let live = || self.at_address(ip_addr).iter().copied().filter(|handle| self.datanode(*handle).alive);
+        let count = live().count() as u64;
+        // Other draws of the caller begin with the number itself.
+        let at = if count < 2 { 0 } else { Random::new(!random).below(count) };
+        live().nth(at as usize)
     }
 
     /// The DataNode and storage behind a replica, lent for an encoder.

@@ -184,7 +184,7 @@ impl AddBlock<'_> {
             .iter()
             .filter_map(|f| nodes.handles().find(|h| is_called(&nodes.datanode(*h).id, f)))
             .collect();
-        let local = nodes.at_address(&env.caller.address).iter().copied().find(|h| nodes.datanode(*h).alive);
+        let local = nodes.on_host(&env.caller.address, env.random);
         let mut avoided = excluded.clone();
         if self.flags & NO_LOCAL_WRITE != 0 {
             avoided.extend(local);

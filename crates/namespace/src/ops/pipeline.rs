@@ -3,7 +3,7 @@
 
 use super::file_state::BlockLocation;
 use crate::Namespace;
-use crate::blocks::{BlockHandle, BlockState, DatanodeHandle, Random, StorageHandle, TargetRequest};
+use crate::blocks::{BlockHandle, BlockState, Random, StorageHandle, TargetRequest};
 use crate::edit_op::EditOp;
 use crate::plan::{Env, Operation, Plan, Refusal, SoftEffect};
 use crate::storage_policy;
@@ -110,7 +110,7 @@ impl Operation for GetAdditionalDatanode<'_> {
         let mut excluded = namespace.datanodes_by_uuid(self.excluded);
         excluded.extend(namespace.datanodes_by_uuid(self.existing));
         let nodes = &namespace.blocks.datanodes;
-        let writer: Option<DatanodeHandle> = nodes.at_address(&env.caller.address).first().copied();
+        let writer = nodes.on_host(&env.caller.address, env.random);
         let request = TargetRequest {
             writer,
             wanted: self.wanted as usize,
