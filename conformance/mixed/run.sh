@@ -54,7 +54,7 @@ for i in "${!kinds[@]}"; do # each DataNode in turn dies while a file is written
 done
 n=0 # the NameNode chooses the order: once more until each was there
 while [ "$(sort -u "$d/orders")" != "$(orders)" ] && [ $((n += 1)) -le 30 ]; do half_written ours "/order-$n"; written; check "order $n: $(tail -1 "$d/err")" $?; ours -rm -skipTrash "/order-$n" > /dev/null; done
-[ "$(sort -u "$d/orders")" = "$(orders)" ]; check "pipelines in every order: $(sort "$d/orders" | uniq -c | tr '\n' ';')" $?
+[ "$(sort -u "$d/orders")" = "$(orders)" ]; rc=$?; check "pipelines in every order: $(sort "$d/orders" | uniq -c | tr '\n' ';')" $rc
 # Kinds of the DataNodes that led a recovery, by their logs.
 leaders() { for i in "${!kinds[@]}"; do grep -q "recovered BP-\|BlockRecoveryWorker: .*calls recoverBlock" "$d/dn$i"/*.log && echo "${kinds[$i]}"; done | sort -u; }
 n=0 # the writer dies; whoever the NameNode chooses leads the recovery: once more until each kind did
@@ -66,6 +66,6 @@ while [ $((n += 1)) -le 4 ] || { [ "$(leaders)" != "$(printf '%s\n' "${kinds[@]}
   ours -cat "/orphan-$n._COPYING_" > "$d/orphan" 2> "$d/err"; check "reading recovered file $n" $?
   cmp -n "$(stat -c %s "$d/orphan")" "$d/orphan" "$d/data"; check "bytes of recovered file $n" $?
 done
-[ "$(leaders)" = "$(printf '%s\n' "${kinds[@]}" | sort -u)" ]; check "recoveries led by: $(leaders | tr '\n' ' ')" $?
+[ "$(leaders)" = "$(printf '%s\n' "${kinds[@]}" | sort -u)" ]; rc=$?; check "recoveries led by: $(leaders | tr '\n' ' ')" $rc
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
