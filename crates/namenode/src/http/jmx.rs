@@ -252,7 +252,7 @@ fn fs_namesystem(core: &Core, n: &Numbers) -> Attributes {
     ];
     attributes.extend(n.common());
     attributes.extend(replicated_blocks(b));
-    // No file is striped here.
+    // Block groups are kept, and not followed.
     attributes.extend(NO_EC_BLOCK_GROUPS.map(|name| (name, Value::Int(0))));
     attributes.extend([
         ("MissingBlocks", b.missing.into()),

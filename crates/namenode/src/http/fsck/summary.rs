@@ -166,7 +166,7 @@ fn percent_of(part: u64, whole: u64) -> String {
     if whole == 0 { String::new() } else { format!(" ({:?} %)", (part * 100) as f32 / whole as f32) }
 }
 
-/// No file here is striped.
+/// Erasure-coded files are kept, and their block groups not looked at.
 const EMPTY_ERASURE_CODED: &str = "\nErasure Coded Block Groups:\n Total size:\t0 B\n Total files:\t0\n Total block groups (validated):\t0\n \
 Minimally erasure-coded block groups:\t0\n Over-erasure-coded block groups:\t0\n Under-erasure-coded block groups:\t0\n \
 Unsatisfactory placement block groups:\t0\n Average block group size:\t0.0\n Missing block groups:\t\t0\n Corrupt block \
