@@ -16,7 +16,6 @@ use surus_journal::{
     Damage, JournalError, LAYOUT_VERSION, LoadObserver, Loaded, OLDEST_WRITTEN_LAYOUT, Retention, Storage, StorageInfo,
 };
 use surus_namespace::blocks::BlockHandle;
-use surus_namespace::image::FrozenImage;
 use surus_namespace::{EditOp, Namespace};
 use surus_types::TxId;
 
@@ -120,9 +119,12 @@ impl<W> LoadObserver for Observer<'_, W> {
 
 /// Files that the edits left open with a block group at their end: the end of the lease would take it for a block that was never
 /// written.
-fn check_open_groups(image: &FrozenImage) -> Result<(), StartError> {
-    let is_open_group = |blocks: &[BlockHandle]| blocks.last().is_some_and(|block| image.block(*block).id.is_striped());
-    match image.files_under_construction().find(|(inode, _)| is_open_group(inode.blocks())) {
+fn check_open_groups(namespace: &Namespace) -> Result<(), StartError> {
+    let is_open_group = |blocks: &[BlockHandle]| {
+        let last = blocks.last().map(|block| namespace.blocks.info(*block));
+        last.is_some_and(|info| info.block.id.is_striped() && info.state.is_open())
+    };
+    match namespace.freeze().files_under_construction().find(|(inode, _)| is_open_group(inode.blocks())) {
         None => Ok(()),
         Some((_, path)) => Err(StartError::Storage(format!(
             "{path} is an erasure-coded file that is being written, which this version cannot go on with: start Hadoop on these \
@@ -215,8 +217,7 @@ fn open(
     }
     storage.set_restore(conf.get(keys::DFS_NAMENODE_NAME_DIR_RESTORE)?);
     check_layout(storage.info().layout_version, start)?;
-    let (required, minimum) = required_dirs(conf, dirs)?;
-    Ok(storage.with_image_options(image_options(conf)?).with_required(required, minimum))
+    Ok(storage.with_image_options(image_options(conf)?))
 }
 
 /// Directories that must be written, and how many of all must be. Source: `FSNamesystem.java` (constructor), Hadoop 3.5.0.
@@ -315,14 +316,15 @@ pub fn load<W>(
     if start == StartOption::ImportCheckpoint {
         import_checkpoint(conf, user, &dirs)?;
     }
-    let mut storage = open(disk, conf, &dirs, start)?;
+    let (required, minimum) = required_dirs(conf, &dirs)?;
+    let mut storage = open(disk, conf, &dirs, start)?.with_required(required, minimum);
     if start == StartOption::RollingUpgradeRollback {
         let txid = storage.roll_back_rolling_upgrade()?;
         tracing::info!("rolled back to fsimage_{:019} and the edits before the rolling upgrade", txid.0);
     }
     let mut observer = Observer { retry_cache, startup: Some(startup) };
     let mut loaded = storage.load(namespace_config(conf, user)?, &mut observer)?;
-    check_open_groups(&loaded.namespace.freeze())?;
+    check_open_groups(&loaded.namespace)?;
     if start == StartOption::Upgrade {
         let (old, now_ms) = (storage.info().clone(), crate::clock::Clock::start().now_ms());
         let layout = conf.get(keys::SURUS_NAMENODE_LAYOUT_VERSION)?;
