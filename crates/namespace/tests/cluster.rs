@@ -125,7 +125,7 @@ impl Cluster {
         observed
     }
 
-    fn commit(&mut self, ops: Vec<EditOp>, soft: &[surus_namespace::plan::SoftEffect]) {
+    pub fn commit(&mut self, ops: Vec<EditOp>, soft: &[surus_namespace::plan::SoftEffect]) {
         for op in ops {
             self.log.push(op);
             let txid = TxId(self.log.len() as u64);
@@ -371,8 +371,11 @@ impl Cluster {
             num_bytes: length,
         };
         for holder in &holders {
-            self.nodes[*holder].replicas.remove(&id);
-            self.nodes[*holder].rotten.remove(&id);
+            // What is copied from stays.
+            if block.id.0 == id {
+                self.nodes[*holder].replicas.remove(&id);
+                self.nodes[*holder].rotten.remove(&id);
+            }
             self.nodes[*holder].replicas.insert(block.id.0, (block, ReplicaState::Finalized));
         }
         let (uuids, storages): (Vec<_>, Vec<_>) = holders.iter().map(|n| (uuid(*n), storage_uuid(*n))).unzip();

@@ -2,7 +2,7 @@
 //! operations are those of a real NameNode's log (Hadoop 3.5.0).
 
 use crate::cluster::{BLOCK, Cluster, Outcome, uuid};
-use surus_namespace::blocks::{BadBlock, Observation, ReceivedDeleted, ReplicaState};
+use surus_namespace::blocks::{ReceivedDeleted, ReplicaState};
 use surus_namespace::ops::abandon_block::AbandonBlock;
 use surus_namespace::ops::append::Append;
 use surus_namespace::ops::create::{Create, flag};
@@ -12,7 +12,6 @@ use surus_namespace::ops::get_block_locations::{BlockLocationsPart, GetBlockLoca
 use surus_namespace::ops::lease_expiry::LeaseExpiry;
 use surus_namespace::ops::pipeline::{GetAdditionalDatanode, UpdateBlockForPipeline, UpdatePipeline};
 use surus_namespace::ops::recover_lease::RecoverLease;
-use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::truncate::Truncate;
 use surus_namespace::{EditOp, WaitFor};
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, TxId};
@@ -475,86 +474,6 @@ fn a_truncate_goes_on_after_a_restart() {
 }
 
 #[test]
-fn set_replication_up_and_down_converges() {
-    let mut c = Cluster::new(4);
-    c.put("/f", 2, &[10, 20]);
-    let set = |replication| SetReplication { src: "/f", replication };
-    for (replication, ticks) in [(4, 4), (1, 4), (3, 4)] {
-        assert!(c.run(&set(replication)).done());
-        for _ in 0..ticks {
-            c.tick(3_000);
-        }
-        for i in 0..2 {
-            let block = c.block_of("/f", i);
-            assert_eq!(c.holders(block).len() as u32, replication);
-            assert_eq!(c.num_replicas(block.id) as u32, replication);
-        }
-        assert_eq!(c.namespace.blocks.stats().low_redundancy, 0);
-    }
-    assert!(!c.run(&SetReplication { src: "/", replication: 1 }).done());
-}
-
-#[test]
-fn replicas_of_a_dead_datanode_are_made_again_and_extra_ones_deleted() {
-    let mut c = Cluster::new(4);
-    c.put("/f", 3, &[10]);
-    let block = c.block_of("/f", 0);
-    let victim = c.holders(block)[0];
-    c.nodes[victim].up = false;
-    for _ in 0..212 {
-        c.tick(3_000);
-    }
-    assert_eq!(c.namespace.blocks.datanodes.num_dead(), 1);
-    assert_eq!(c.holders(block).len(), 3);
-    c.nodes[victim].up = true;
-    assert!(!c.heartbeat(victim), "a dead DataNode has to register again");
-    for _ in 0..3 {
-        c.tick(3_000);
-    }
-    assert_eq!(c.num_replicas(block.id), 3);
-}
-
-#[test]
-fn a_corrupt_replica_goes_once_enough_good_ones_exist() {
-    let mut c = Cluster::new(3);
-    c.put("/f", 2, &[10]);
-    let block = c.block_of("/f", 0);
-    let bad = c.holders(block)[0];
-    let name = uuid(bad);
-    c.observe(Observation::BadBlocks(&[BadBlock { block, datanode_uuid: &name, storage_uuid: "" }]));
-    assert_eq!(c.namespace.blocks.stats().corrupt, 1);
-    assert!(c.nodes[bad].replicas.contains_key(&block.id.0), "kept while it may be needed");
-    c.tick(3_000);
-    c.tick(3_000);
-    assert!(!c.nodes[bad].replicas.contains_key(&block.id.0));
-    assert_eq!(c.holders(block).len(), 2);
-    assert_eq!(c.namespace.blocks.stats().corrupt, 0);
-}
-
-#[test]
-fn the_last_replica_is_never_deleted_and_is_shown_as_corrupt() {
-    let mut c = Cluster::new(1);
-    c.put("/f", 1, &[10]);
-    let block = c.block_of("/f", 0);
-    c.observe(Observation::BadBlocks(&[BadBlock { block, datanode_uuid: "dn-0", storage_uuid: "DS-0" }]));
-    c.tick(3_000);
-    assert_eq!(c.num_replicas(block.id), 1);
-    let stats = c.namespace.blocks.stats();
-    assert_eq!((stats.missing, stats.missing_replication_one), (1, 1));
-    assert_eq!(c.namespace.blocks.missing_blocks(0, 10).0.len(), 1);
-    let mut parts = Vec::new();
-    let request = GetBlockLocations { src: "/f", offset: 0, length: 100 };
-    c.namespace
-        .get_block_locations(&c.env(), &request, &mut |part| {
-            if let BlockLocationsPart::Block(b) = part {
-                parts.push((b.corrupt, b.replicas.len()));
-            }
-        })
-        .unwrap();
-    assert_eq!(parts, [(true, 1)]);
-}
-
-#[test]
 fn block_locations_by_range() {
     let mut c = Cluster::new(3);
     c.put("/f", 3, &[BLOCK, BLOCK, 5]);
@@ -664,104 +583,4 @@ fn deleted_files_blocks_are_deleted_and_reports_of_them_answered() {
     assert!(c.nodes[1].replicas.is_empty());
     assert_eq!(c.namespace.blocks.num_blocks(), 0);
     c.report(0, ReceivedDeleted::Deleted(block));
-}
-
-/// A DataNode that lost power before a finished block was durable has it as RWR when it comes back.
-#[test]
-fn a_closed_block_that_waits_for_recovery_is_no_replica() {
-    let mut c = Cluster::new(3);
-    c.put("/f", 2, &[10]);
-    let block = c.block_of("/f", 0);
-    let held = c.holders(block);
-    c.nodes[held[0]].replicas.insert(block.id.0, (Block { num_bytes: 4, ..block }, ReplicaState::Rwr));
-    c.full_report(held[0]);
-    assert_eq!(c.namespace.blocks.stats().corrupt, 1);
-    c.tick(3_000);
-    c.tick(3_000);
-    assert_eq!(c.holders(block).len(), 2, "another good one was made");
-    for node in held {
-        c.nodes[node].replicas.insert(block.id.0, (block, ReplicaState::Rwr));
-        c.full_report(node);
-    }
-    assert_eq!(c.namespace.blocks.stats().missing, 0);
-}
-
-/// A DataNode that may be dead does not keep the only replica while others are deleted.
-#[test]
-fn surplus_replicas_go_from_where_heartbeats_are_late() {
-    let mut c = Cluster::new(3);
-    c.put("/f", 3, &[10]);
-    let block = c.block_of("/f", 0);
-    let silent = 2;
-    c.nodes[silent].up = false;
-    for _ in 0..10 {
-        c.tick(3_000);
-    }
-    c.run(&SetReplication { src: "/f", replication: 1 }).done();
-    c.tick(3_000);
-    let left: Vec<usize> = (0..2).filter(|n| c.nodes[*n].replicas.contains_key(&block.id.0)).collect();
-    assert_eq!(left.len(), 1, "one that answers is kept");
-}
-
-/// Reports that cross the order to delete a corrupt replica do not make it a good one.
-#[test]
-fn a_corrupt_replica_that_is_about_to_be_deleted_is_not_believed() {
-    let mut c = Cluster::new(3);
-    c.put("/f", 1, &[10]);
-    let block = c.block_of("/f", 0);
-    let bad = c.holders(block)[0];
-    c.observe(Observation::BadBlocks(&[BadBlock { block, datanode_uuid: &uuid(bad), storage_uuid: "" }]));
-    let good = (bad + 1) % 3;
-    c.store(good, block, ReplicaState::Finalized);
-    assert_eq!(c.namespace.blocks.stats().corrupt, 0, "there is a good one, so the bad one is let go");
-    c.full_report(bad);
-    for _ in 0..3 {
-        c.tick(3_000);
-    }
-    assert!(c.nodes[good].replicas.contains_key(&block.id.0) && !c.nodes[bad].replicas.contains_key(&block.id.0));
-}
-
-/// A copy that was ordered before a block is written to again would be one of what is being written.
-#[test]
-fn append_takes_back_copies_that_were_not_sent_yet() {
-    let mut c = Cluster::new(2);
-    c.put("/f", 1, &[10]);
-    let block = c.block_of("/f", 0);
-    let holder = c.holders(block)[0];
-    c.run(&SetReplication { src: "/f", replication: 2 }).done();
-    c.observe(Observation::RedundancyTick);
-    let queued = |c: &Cluster| c.namespace.blocks.stats().scheduled_replication;
-    assert_eq!(queued(&c), 1);
-    c.run(&Append { src: "/f", client_name: "client", new_block: false }).done();
-    assert_eq!(queued(&c), 0);
-    c.serve(holder);
-    assert_eq!(c.num_replicas(block.id), 1);
-}
-
-/// Of several DataNodes on the writer's host each is the first of a pipeline now and then.
-#[test]
-fn a_host_with_several_datanodes_shares_its_writers_among_them() {
-    let mut c = Cluster::new(3);
-    let caller = surus_types::Caller { address: "10.0.0.7".into(), ..c.caller.clone() };
-    for node in 0..3 {
-        let id = surus_types::DatanodeId {
-            ip_addr: "10.0.0.7".into(),
-            host_name: "host".into(),
-            uuid: uuid(node),
-            xfer_port: 9866 + node as u16,
-            ..Default::default()
-        };
-        c.observe(Observation::RegisterDatanode { id: &id, software_version: "3.5.0" });
-        c.full_report(node);
-        c.heartbeat(node);
-    }
-    c.caller = caller;
-    let mut first = std::collections::BTreeSet::new();
-    for i in 0..40 {
-        let src = format!("/{i}");
-        c.create(&src, "client", 1).done();
-        let location = c.add_block(&src, "client", None).done();
-        first.insert(c.node_of(location.storages[0]));
-    }
-    assert_eq!(first.len(), 3);
 }

@@ -14,6 +14,7 @@ mod model;
 mod model_attributes;
 mod quota;
 mod random_cluster;
+mod replicas;
 mod safe_mode;
 mod scripts;
 mod snapshots;

@@ -1,7 +1,7 @@
 //! Replicas a DataNode is to delete, in order. A deletion that follows from an edit is handed out only when that edit is
 //! durable: or a crash would leave a file whose blocks are gone.
 
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use surus_types::{Block, BlockId, GenerationStamp, TxId};
 
@@ -11,8 +11,8 @@ pub(super) struct InvalidateQueue {
     /// `(txid, n)`: the entries up to the n-th ever pushed wait for this transaction. Ascending in both.
     gates: VecDeque<(TxId, u64)>,
     pushed: u64,
-    /// Those among the entries that are corrupt: a report of one says nothing.
-    bad: BTreeSet<BlockId>,
+    /// Those among the entries that are corrupt: a report of one says nothing. With the newest stamp that was found so.
+    bad: BTreeMap<BlockId, GenerationStamp>,
 }
 
 impl InvalidateQueue {
@@ -29,12 +29,13 @@ impl InvalidateQueue {
     /// The same for a replica that is corrupt.
     pub fn push_bad(&mut self, block: Block, gate: TxId) {
         self.push(block, gate);
-        self.bad.insert(block.id);
+        let stamp = self.bad.entry(block.id).or_default();
+        *stamp = block.generation_stamp.max(*stamp);
     }
 
-    /// Whether a corrupt replica of the block waits here.
-    pub fn is_bad(&self, id: BlockId) -> bool {
-        self.bad.contains(&id)
+    /// Whether this replica, corrupt, waits here; one with a newer stamp is another.
+    pub fn is_bad(&self, block: Block) -> bool {
+        self.bad.get(&block.id).is_some_and(|stamp| block.generation_stamp <= *stamp)
     }
 
     /// At most `limit` replicas whose transactions are durable.
@@ -87,8 +88,9 @@ mod tests {
         assert_eq!(ids(queue.take(10, TxId(9))), [4]);
         assert_eq!(queue.len(), 0);
         queue.push_bad(block(5), TxId(0));
-        assert!(queue.is_bad(BlockId(5)) && !queue.is_bad(BlockId(4)));
+        assert!(queue.is_bad(block(5)) && !queue.is_bad(block(4)));
+        assert!(!queue.is_bad(Block { generation_stamp: GenerationStamp(1), ..block(5) }), "written since");
         assert_eq!(ids(queue.take(10, TxId(9))), [5]);
-        assert!(!queue.is_bad(BlockId(5)));
+        assert!(!queue.is_bad(block(5)));
     }
 }

@@ -36,6 +36,7 @@ pub use under_construction::{BlockRecovery, ExpectedReplica, OpenBlock};
 use crate::plan::WaitFor;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use invalidate::InvalidateQueue;
 use redundancy::{LowRedundancy, Pending};
 use surus_types::{Block, BlockId, GenerationStamp, InodeId, TxId};
 use table::BlockTable;
@@ -86,6 +87,8 @@ pub struct BlockManager {
     open: BTreeMap<BlockHandle, OpenBlock>,
     /// Those of them whose recovery was begun.
     recovering: BTreeSet<BlockHandle>,
+    /// Blocks that copy-on-truncate reads from, and whether everything else has given them up. They stay until the copy is there.
+    copy_sources: BTreeMap<BlockHandle, bool>,
     low: LowRedundancy,
     pending: BTreeMap<BlockHandle, Pending>,
     /// Storages of dead DataNodes whose replicas are still to be taken out, in slices.
@@ -130,9 +133,13 @@ impl BlockManager {
         Some(handle)
     }
 
-    /// Forgets a block and has its replicas deleted once `txid` is durable.
+    /// Forgets a block and has its replicas deleted once `txid` is durable; one that is being copied from, when that has ended.
     pub fn remove(&mut self, handle: BlockHandle, txid: TxId) {
         self.last_txid = self.last_txid.max(txid);
+        if let Some(is_given_up) = self.copy_sources.get_mut(&handle) {
+            *is_given_up = true;
+            return;
+        }
         let block = self.table.row(handle).block();
         let mut storages = self.storages_of(handle);
         if let Some(open) = self.open.get(&handle) {
@@ -151,11 +158,21 @@ impl BlockManager {
         self.num_safe -= u64::from(row.has(table::FLAG_SAFE));
         self.num_complete -= u64::from(row.state().is_complete());
         self.recovering.remove(&handle);
-        if self.open.remove(&handle).is_some() && self.active {
+        if let Some(open) = self.open.remove(&handle) {
             // A call that waits for it learns that the file is gone.
             self.wake(WaitFor::MinReplication(block.id));
+            self.end_copy(&open);
         }
         self.table.remove(handle);
+    }
+
+    /// A block is open no more: what it was copied from may go.
+    fn end_copy(&mut self, open: &OpenBlock) {
+        if let Some(source) = open.copy_of
+            && self.copy_sources.remove(&source) == Some(true)
+        {
+            self.remove(source, self.last_txid);
+        }
     }
 
     pub fn find(&self, id: BlockId) -> Option<BlockHandle> {
@@ -241,18 +258,22 @@ impl BlockManager {
 
     /// A replica that is corrupt is deleted, and not believed until then.
     fn queue_bad(&mut self, storage: StorageHandle, block: Block) {
-        let datanode = self.datanodes.storage(storage).datanode;
-        let datanode = self.datanodes.datanode_mut(datanode);
-        if datanode.alive {
-            datanode.invalidate.push_bad(block, self.last_txid);
+        let gate = self.last_txid;
+        if let Some(queue) = self.invalidations(storage) {
+            queue.push_bad(block, gate);
         }
     }
 
     fn queue_invalidation(&mut self, storage: StorageHandle, block: Block, gate: TxId) {
+        if let Some(queue) = self.invalidations(storage) {
+            queue.push(block, gate);
+        }
+    }
+
+    /// What the storage's DataNode is to delete; nothing where it is dead.
+    fn invalidations(&mut self, storage: StorageHandle) -> Option<&mut InvalidateQueue> {
         let datanode = self.datanodes.storage(storage).datanode;
         let datanode = self.datanodes.datanode_mut(datanode);
-        if datanode.alive {
-            datanode.invalidate.push(block, gate);
-        }
+        datanode.alive.then_some(&mut datanode.invalidate)
     }
 }

@@ -175,7 +175,8 @@ impl BlockManager {
     }
 
     /// Marks replicas as too many and has them deleted: those on DataNodes that may be dead first (whose heartbeat is late by
-    /// four intervals), then the hinted one, then those on the fullest DataNodes. Nothing while a replica lies on a storage that has not reported yet.
+    /// four intervals), then the hinted one, then those on the fullest DataNodes. Nothing while a replica lies on a storage that
+    /// has not reported yet.
     pub(super) fn choose_excess(&mut self, handle: BlockHandle, surplus: usize, hint: Option<DatanodeHandle>) {
         let mut candidates: Vec<StorageHandle> = self.storages_of(handle);
         candidates.retain(|s| {

@@ -138,7 +138,7 @@ impl BlockManager {
         let handle = self.table.find(reported.id);
         // A bad replica that is about to be deleted is not a good one because nobody remembers why.
         let datanode = self.datanodes.storage(storage).datanode;
-        if self.datanodes.datanode(datanode).invalidate.is_bad(reported.id) {
+        if self.datanodes.datanode(datanode).invalidate.is_bad(reported) {
             return handle;
         }
         match self.judge(handle, reported, state) {

@@ -35,7 +35,7 @@ pub struct BlockRecovery {
 pub struct OpenBlock {
     pub expected: Vec<ExpectedReplica>,
     pub recovery: Option<BlockRecovery>,
-    /// Copy-on-truncate: the block whose first bytes this one gets, as a snapshot shows that one whole.
+    /// Copy-on-truncate: the block whose first bytes this one gets, as a snapshot, or the state before an upgrade, has it whole.
     pub copy_of: Option<BlockHandle>,
     /// This NameNode chose where the replicas go, and has followed them since. Not so after a restart: then a DataNode
     /// that has not reported yet may hold bytes that a writer was promised.
@@ -237,6 +237,7 @@ impl BlockManager {
     pub(crate) fn prepare_copy(&mut self, handle: BlockHandle, source: BlockHandle, to: Block) {
         self.prepare_truncate(handle, to);
         self.open.entry(handle).or_default().copy_of = Some(source);
+        self.copy_sources.insert(source, false);
     }
 
     /// DataNodes are to bring the block's replicas to one length. The work is handed out once `gate` is durable.
@@ -330,7 +331,12 @@ impl BlockManager {
         self.recovering.remove(&handle);
         self.table.row_mut(handle).set_state(BlockState::Complete);
         self.num_complete += 1;
+        self.end_copy(&open);
         if !self.active {
+            // Nobody reports block groups.
+            if self.table.row(handle).id.is_striped() {
+                self.update_safe(handle);
+            }
             return;
         }
         // Replicas still on their way are not missing yet.

@@ -101,6 +101,10 @@ impl Append<'_> {
         let Some(last) = namespace.tree.inode(file).blocks().last() else { return Ok(()) };
         let info = namespace.blocks.info(*last);
         let last_block = info.block;
+        if last_block.id.is_striped() {
+            let text = format!("append: {path} is erasure-coded, and this version cannot write its data.");
+            return Err(HdfsError::new(ExceptionClass::UnsupportedOperation, text).into());
+        }
         if info.state == BlockState::Committed {
             let otherwise = HdfsError::new(
                 ExceptionClass::Retriable,

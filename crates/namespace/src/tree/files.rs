@@ -37,25 +37,25 @@ impl Tree {
 
     /// Gives a file that was just loaded, and has no parent yet, its blocks and its length.
     pub(crate) fn load_blocks(&mut self, handle: InodeHandle, blocks: &[BlockHandle], length: u64) {
-        let form = match blocks {
-            [] => return,
-            &[one] => BlockForm::One(one),
-            many => BlockForm::Many(self.tables.block_lists.insert(many)),
-        };
+        let form = self.new_block_form(blocks);
         let record = self.tables.inodes.get_mut(handle.0);
         record.set_block_form(form);
         Interned::replace(&mut self.tables.interned, &mut self.intern_users, &mut record.length, length as i64);
+    }
+
+    fn new_block_form(&mut self, blocks: &[BlockHandle]) -> BlockForm {
+        match blocks {
+            [] => BlockForm::None,
+            &[one] => BlockForm::One(one),
+            many => BlockForm::Many(self.tables.block_lists.insert(many)),
+        }
     }
 
     /// Replaces a file's block list. [`Tree::set_file_size`] follows.
     pub fn set_blocks(&mut self, handle: InodeHandle, blocks: &[BlockHandle]) {
         let held = self.held(handle);
         self.drop_block_list(handle);
-        let form = match blocks {
-            [] => BlockForm::None,
-            &[one] => BlockForm::One(one),
-            many => BlockForm::Many(self.tables.block_lists.insert(many)),
-        };
+        let form = self.new_block_form(blocks);
         self.tables.inodes.get_mut(handle.0).set_block_form(form);
         self.recharge_held(handle, &held);
     }
