@@ -31,8 +31,7 @@ impl Key {
 pub enum Answer {
     /// The encoded response message.
     Encoded(Box<[u8]>),
-    /// The call was found in the edit log at start: it succeeded, and `create` and `append` must build their answer
-    /// anew from the state.
+    /// The call was found in the edit log at start: it succeeded, and its answer must be built anew from the state.
     Replayed,
 }
 
@@ -111,9 +110,16 @@ impl<W> RetryCache<W> {
         }
     }
 
-    /// A call that the edit log holds, at start.
-    pub fn replayed(&self, key: Key, now_ms: u64) {
-        drop(self.succeeded(key, Answer::Replayed, TxId(0), now_ms));
+    /// A call that the edit log holds, at start. `payload` is what the operation says of the encoded answer; those of a call
+    /// of several operations add up, as repeated fields do.
+    pub fn replayed(&self, key: Key, payload: Option<Vec<u8>>, now_ms: u64) {
+        let answer = payload.map_or(Answer::Replayed, |mut encoded| {
+            if let Some(State::Done { answer: Answer::Encoded(before), .. }) = self.inner.lock().entries.get(&key) {
+                encoded.splice(..0, before.iter().copied());
+            }
+            Answer::Encoded(encoded.into())
+        });
+        drop(self.succeeded(key, answer, TxId(0), now_ms));
     }
 
     /// Drops what is older than its life.
@@ -174,6 +180,17 @@ mod tests {
         assert_eq!(cache.arrive(key(1), 0, 'b', own), Arrival::Waits);
         assert_eq!(cache.failed(key(1)), ['b']);
         assert_eq!(cache.arrive(key(1), 0, 'b', own), Arrival::Execute('b'));
+    }
+
+    #[test]
+    fn what_operations_say_of_an_answer_adds_up() {
+        let cache = RetryCache::new(600_000);
+        cache.replayed(key(1), None, 0);
+        cache.replayed(key(2), Some(vec![10, 1, 7]), 0);
+        cache.replayed(key(2), Some(vec![10, 1, 8]), 0);
+        assert_eq!(cache.arrive(key(1), 0, 'a', own), Arrival::Answered('a', Answer::Replayed, TxId(0)));
+        let both = Answer::Encoded(Box::new([10, 1, 7, 10, 1, 8]));
+        assert_eq!(cache.arrive(key(2), 0, 'b', own), Arrival::Answered('b', both, TxId(0)));
     }
 
     #[test]

@@ -102,13 +102,13 @@ impl<W> LoadObserver for Observer<'_, W> {
         }
     }
 
-    fn replayed(&mut self, op: &EditOp, _: TxId, _: &Namespace) {
+    fn replayed(&mut self, op: &EditOp, _: TxId, namespace: &Namespace) {
         if let Some(startup) = self.startup {
             startup.applied_edit();
         }
         let Some((cache, ids)) = self.retry_cache.zip(op.rpc_ids()) else { return };
         if let Some(key) = Key::new(&ids.client_id, ids.call_id) {
-            cache.replayed(key, 0);
+            cache.replayed(key, crate::rpc::payload(op, namespace), 0);
         }
     }
 

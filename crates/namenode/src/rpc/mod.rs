@@ -11,6 +11,10 @@ pub mod refresh;
 
 use crate::call::{Call, Method};
 use crate::core::Core;
+use prost::Message;
+use surus_namespace::ops::snapshot::snapshot_path;
+use surus_namespace::{EditOp, Namespace};
+use surus_proto::hadoop::hdfs::{AddCacheDirectiveResponseProto, CreateSnapshotResponseProto};
 use surus_types::HdfsError;
 
 /// The version in the header of every request, for all protocols.
@@ -48,7 +52,23 @@ pub fn methods(protocol: &str) -> Option<&'static [Method]> {
     })
 }
 
-/// The answer to a repeated call that is known from the edit log only: it succeeded.
+/// What a replayed operation says of the answer of its call, encoded; `None`: nothing, see [`replayed`]. `namespace` is the
+/// state after it. Source: `FSEditLogLoader.java` (`addCacheEntryWithPayload`), Hadoop 3.5.0.
+pub fn payload(op: &EditOp, namespace: &Namespace) -> Option<Vec<u8>> {
+    match op {
+        EditOp::CreateSnapshot { root, name, .. } => {
+            Some(CreateSnapshotResponseProto { snapshot_path: snapshot_path(root, name) }.encode_to_vec())
+        }
+        EditOp::AddCacheDirective { directive, .. } => {
+            Some(AddCacheDirectiveResponseProto { id: directive.id }.encode_to_vec())
+        }
+        // Hadoop keeps something here that its own answer cannot be made of.
+        EditOp::AddErasureCodingPolicy { policy, .. } => client::added_policy(namespace, policy),
+        _ => None,
+    }
+}
+
+/// The answer to a repeated call of which the edit log only says that it succeeded.
 ///
 /// # Errors
 /// The state no longer holds what the answer would show.

@@ -65,6 +65,53 @@ fn a_repeated_call_gets_the_first_answer_also_after_a_restart() {
 }
 
 #[test]
+fn a_repeat_after_a_restart_gets_the_path_or_id_that_was_made() {
+    let mut cluster = Cluster::new();
+    let client = cluster.client();
+    client.mkdirs("/a").unwrap();
+    let allow = AllowSnapshotRequestProto { snapshot_root: "/a".to_owned() };
+    let _: AllowSnapshotResponseProto = client.call("allowSnapshot", &allow).unwrap();
+    let info = CachePoolInfoProto { pool_name: Some("p".to_owned()), ..Default::default() };
+    let _: AddCachePoolResponseProto = client.call("addCachePool", &AddCachePoolRequestProto { info }).unwrap();
+
+    let snapshot = CreateSnapshotRequestProto { snapshot_root: "/a".to_owned(), snapshot_name: None };
+    let info = CacheDirectiveInfoProto {
+        path: Some("/a".to_owned()),
+        pool: Some("p".to_owned()),
+        replication: Some(1),
+        ..Default::default()
+    };
+    let directive = AddCacheDirectiveRequestProto { info, cache_flags: None };
+    let policy = |cell_size| ErasureCodingPolicyProto {
+        schema: Some(EcSchemaProto {
+            codec_name: "rs".to_owned(),
+            data_units: 4,
+            parity_units: 2,
+            options: Vec::new(),
+        }),
+        cell_size: Some(cell_size),
+        ..Default::default()
+    };
+    let policies = AddErasureCodingPoliciesRequestProto { ec_policies: vec![policy(65_536), policy(131_072)] };
+
+    let [snapshotting, caching, adding] = [(); 3].map(|()| client.0.next_call_id());
+    let made: CreateSnapshotResponseProto = client.again(snapshotting, "createSnapshot", &snapshot);
+    let cached: AddCacheDirectiveResponseProto = client.again(caching, "addCacheDirective", &directive);
+    let added: AddErasureCodingPoliciesResponseProto = client.again(adding, "addErasureCodingPolicies", &policies);
+    assert!(made.snapshot_path.starts_with("/a/.snapshot/s2") && cached.id == 1);
+    assert!(added.responses.len() == 2 && added.responses.iter().all(|response| response.succeed));
+
+    let client_id = Some(*client.0.client_id());
+    drop(client);
+    cluster.restart();
+    let options = surus_net::rpc::RpcClientOptions { client_id, ..Default::default() };
+    let again = surus_net::rpc::RpcClient::connect(&cluster.rpc(), "hdfs", crate::cluster::CLIENT, options).unwrap();
+    assert_eq!(again.call_again(snapshotting, 1, "createSnapshot", &snapshot).ok(), Some(made));
+    assert_eq!(again.call_again(caching, 1, "addCacheDirective", &directive).ok(), Some(cached));
+    assert_eq!(again.call_again(adding, 1, "addErasureCodingPolicies", &policies).ok(), Some(added));
+}
+
+#[test]
 fn many_clients_share_commits_and_lose_nothing() {
     let mut cluster = Cluster::new();
     std::thread::scope(|scope| {

@@ -99,6 +99,12 @@ impl Operation for DisallowSnapshot<'_> {
     }
 }
 
+/// The path of a snapshot of `root`.
+pub fn snapshot_path(root: &str, name: &str) -> String {
+    let separator = if root.ends_with('/') { "" } else { "/" };
+    format!("{root}{separator}.snapshot/{name}")
+}
+
 impl Operation for CreateSnapshot<'_> {
     type Reply = String;
 
@@ -119,8 +125,7 @@ impl Operation for CreateSnapshot<'_> {
             ))
             .into());
         }
-        let separator = if path.path.ends_with('/') { "" } else { "/" };
-        let reply = format!("{}{separator}.snapshot/{name}", path.path);
+        let reply = snapshot_path(&path.path, name);
         let op = EditOp::CreateSnapshot {
             root: path.path.into(),
             name: name.into(),

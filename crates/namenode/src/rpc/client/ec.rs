@@ -3,12 +3,13 @@
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::rpc::datanode::put;
-use surus_namespace::DirOp;
+use prost::Message;
 use surus_namespace::edit_op::ErasureCodingPolicyOp;
 use surus_namespace::erasure_coding::EcPolicyInfo;
 use surus_namespace::ops::erasure_coding::{
     AddErasureCodingPolicies, ChangeErasureCodingPolicy, PolicyChange, SetErasureCodingPolicy, UnsetErasureCodingPolicy,
 };
+use surus_namespace::{DirOp, Namespace};
 use surus_proto::hadoop::hdfs::{
     AddErasureCodingPoliciesRequestProto, AddErasureCodingPoliciesResponseProto, AddErasureCodingPolicyResponseProto,
     CodecProto, DisableErasureCodingPolicyRequestProto, DisableErasureCodingPolicyResponseProto,
@@ -103,6 +104,18 @@ pub(super) fn add_erasure_coding_policies(core: &Core, call: &Call<'_>, out: &mu
         let responses = request.ec_policies.iter().zip(added).map(response).collect();
         put(out, &AddErasureCodingPoliciesResponseProto { responses });
     })
+}
+
+/// What a replayed operation answered.
+pub(crate) fn added_policy(namespace: &Namespace, op: &ErasureCodingPolicyOp) -> Option<Vec<u8>> {
+    let is_it = |info: &&EcPolicyInfo| {
+        let policy = &info.policy;
+        (policy.codec.as_str(), policy.data_units, policy.parity_units, policy.cell_size)
+            == (&*op.codec, op.data_units, op.parity_units, op.cell_size)
+    };
+    let added = namespace.tree.ec_policies().by_name().into_iter().find(is_it)?;
+    let response = AddErasureCodingPolicyResponseProto { policy: full(&added.policy), succeed: true, error_msg: None };
+    Some(AddErasureCodingPoliciesResponseProto { responses: vec![response] }.encode_to_vec())
 }
 
 /// With everything, built-in or not. Source: `PBHelperClient.convertAddErasureCodingPolicyResponse`, Hadoop 3.5.0.

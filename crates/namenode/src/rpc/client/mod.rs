@@ -20,6 +20,7 @@ pub(crate) mod storage;
 mod tokens;
 
 pub(crate) use admin::{corrupt_files, restore_command};
+pub(crate) use ec::added_policy;
 pub(crate) use files::replayed;
 
 use crate::call::Run::{AtMostOnce, Read, Slow, Write};
