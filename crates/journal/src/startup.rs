@@ -36,6 +36,8 @@ pub struct Loaded {
     pub last_txid: TxId,
     /// The image it began with.
     pub image_txid: TxId,
+    /// When that image's file was written, milliseconds since 1970.
+    pub image_time_ms: i64,
     pub edits_replayed: u64,
     /// Whether saving an image now makes the next start faster or the directories whole.
     pub needs_checkpoint: bool,
@@ -52,7 +54,7 @@ impl Storage {
             files.extend(self.files(dir)?.into_iter().map(|name| (dir.to_path_buf(), name)));
         }
         let seen_txid = self.seen_txid()?;
-        let (image, image_dirs) = self.load_newest_image(&files, config, observer)?;
+        let (image, image_time_ms, image_dirs) = self.load_newest_image(&files, config, observer)?;
 
         let mut replay = Replay {
             storage: self,
@@ -73,16 +75,23 @@ impl Storage {
 
         let edits_replayed = last_txid.0 - image.txid.0;
         let needs_checkpoint = edits_replayed > 0 || image_dirs < self.live_dirs().count() || self.has_new_directory();
-        Ok(Loaded { namespace: replay.namespace, last_txid, image_txid: image.txid, edits_replayed, needs_checkpoint })
+        Ok(Loaded {
+            namespace: replay.namespace,
+            last_txid,
+            image_txid: image.txid,
+            image_time_ms,
+            edits_replayed,
+            needs_checkpoint,
+        })
     }
 
-    /// The newest image that reads, and how many directories hold it.
+    /// The newest image that reads, when it was written, and how many directories hold it.
     fn load_newest_image(
         &self,
         files: &[(PathBuf, FileName)],
         config: NamespaceConfig,
         observer: &mut dyn LoadObserver,
-    ) -> Result<(LoadedImage, usize), JournalError> {
+    ) -> Result<(LoadedImage, i64, usize), JournalError> {
         let mut images: BTreeMap<TxId, Vec<&Path>> = BTreeMap::new();
         for (dir, name) in files {
             if let FileName::Image(txid) = name {
@@ -93,12 +102,12 @@ impl Storage {
         for (txid, dirs) in images.iter().rev() {
             for dir in dirs {
                 let path = FileName::Image(*txid).path(dir);
-                let bytes = self.disk.metadata(&path).map_or(0, |metadata| metadata.len);
+                let (bytes, time_ms) = self.disk.metadata(&path).map_or((0, 0), |m| (m.len, m.modified_ms as i64));
                 observer.loading_image(&path, bytes);
                 match self.load_image(dir, *txid, config.clone()) {
                     Ok(image) => {
                         observer.loaded_image(&image.namespace);
-                        return Ok((image, dirs.len()));
+                        return Ok((image, time_ms, dirs.len()));
                     }
                     Err(error) => {
                         observer.notice(&format!("an fsimage is passed over: {error}"));

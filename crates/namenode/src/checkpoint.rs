@@ -15,18 +15,26 @@ pub struct Checkpoint {
     pub txid: TxId,
     /// Wall clock, for `/jmx`.
     pub time_ms: i64,
-    /// How old it is counts on the clock that never steps back: the wall clock set back must not put off the next one.
-    at_ms: u64,
+    /// How old it is counts on the clock that never steps back: the wall clock set back must not put off the next one. Negative
+    /// for one that is older than the process.
+    at_ms: i64,
 }
 
 impl Checkpoint {
-    /// One that is written, or loaded, now.
+    /// One that is written now.
     pub fn now(txid: TxId, clock: &Clock) -> Self {
-        Checkpoint { txid, time_ms: clock.now_ms(), at_ms: clock.monotonic_ms() }
+        Self::saved(txid, clock.now_ms(), clock)
+    }
+
+    /// One that was saved at `time_ms` of the wall clock: a NameNode that starts often must save one for all that.
+    /// Source: `NNStorage.setMostRecentCheckpointInfo` (with the time of the image's file), Hadoop 3.5.0.
+    pub fn saved(txid: TxId, time_ms: i64, clock: &Clock) -> Self {
+        let age_ms = clock.now_ms().saturating_sub(time_ms).max(0);
+        Checkpoint { txid, time_ms, at_ms: (clock.monotonic_ms() as i64).saturating_sub(age_ms) }
     }
 
     fn age_ms(&self, monotonic_ms: u64) -> u64 {
-        monotonic_ms.saturating_sub(self.at_ms)
+        u64::try_from((monotonic_ms as i64).saturating_sub(self.at_ms)).unwrap_or(0)
     }
 }
 
@@ -177,5 +185,23 @@ impl Core {
         if due && let Err(error) = self.save_namespace() {
             tracing::error!("the checkpoint failed: {error}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_age_counts_from_when_the_image_was_saved() {
+        let clock = Clock::start();
+        let hour_ms = 3_600_000;
+        let old = Checkpoint::saved(TxId(7), clock.now_ms() - hour_ms, &clock);
+        let age_ms = old.age_ms(clock.monotonic_ms()) as i64;
+        assert!((hour_ms..hour_ms + 60_000).contains(&age_ms), "{age_ms}");
+        // The clock was set back since.
+        let ahead = Checkpoint::saved(TxId(7), clock.now_ms() + hour_ms, &clock);
+        assert!(ahead.age_ms(clock.monotonic_ms()) < 60_000);
+        assert!(Checkpoint::now(TxId(8), &clock).age_ms(clock.monotonic_ms() + 5) < 60_000);
     }
 }

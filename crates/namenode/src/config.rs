@@ -2,6 +2,7 @@
 
 use crate::hosts::HostFiles;
 use crate::trash::TrashTimes;
+use std::path::PathBuf;
 use std::time::Duration;
 use surus_conf::{Addr, ConfError, Configuration, keys};
 use surus_namespace::blocks::BlockConfig;
@@ -55,6 +56,8 @@ pub struct NameNodeConfig {
     pub inotify_events_max: usize,
     pub resource_reserved_bytes: u64,
     pub resource_check_ms: u64,
+    /// `dfs.namenode.edits.dir.required`, which `/jmx` shows.
+    pub edits_dirs_required: Vec<PathBuf>,
 }
 
 /// The answer to `getServerDefaults`. Source: `FSNamesystem.java`, Hadoop 3.5.0.
@@ -226,6 +229,11 @@ impl NameNodeConfig {
             inotify_events_max: usize::try_from(conf.get(keys::DFS_NAMENODE_INOTIFY_MAX_EVENTS_PER_RPC)?).unwrap_or(1),
             resource_reserved_bytes: conf.get(keys::DFS_NAMENODE_RESOURCE_DU_RESERVED)?,
             resource_check_ms: ms(conf.get(keys::DFS_NAMENODE_RESOURCE_CHECK_INTERVAL)?),
+            edits_dirs_required: conf
+                .get(keys::DFS_NAMENODE_EDITS_DIR_REQUIRED)?
+                .into_iter()
+                .map(PathBuf::from)
+                .collect(),
         })
     }
 }

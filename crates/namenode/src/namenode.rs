@@ -105,7 +105,7 @@ impl NameNode {
         let parts = Parts {
             keys,
             last_txid: AtomicU64::new(journal.last_txid().0),
-            checkpoint: Checkpoint::now(loaded.image_txid, &clock),
+            checkpoint: Checkpoint::saved(loaded.image_txid, loaded.image_time_ms, &clock),
             journal: Box::new(journal),
             namespace: loaded.namespace,
             held,

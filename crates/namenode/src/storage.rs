@@ -329,7 +329,7 @@ pub fn load<W>(
         let (old, now_ms) = (storage.info().clone(), crate::clock::Clock::start().now_ms());
         let layout = conf.get(keys::SURUS_NAMENODE_LAYOUT_VERSION)?;
         storage = storage.upgrade(&loaded.namespace.freeze(), loaded.last_txid, layout, now_ms)?;
-        loaded.image_txid = loaded.last_txid;
+        (loaded.image_txid, loaded.image_time_ms) = (loaded.last_txid, now_ms);
         loaded.needs_checkpoint = false;
         tracing::info!(
             "upgraded from layout {} (cTime {}) to {layout} (cTime {}); the old state is in previous until it is finalized",

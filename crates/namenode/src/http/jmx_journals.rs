@@ -33,6 +33,7 @@ pub fn journals(core: &Core) -> String {
     let segment = format!("edits_inprogress_{:019}", core.journal.segment_first_txid().0);
     let mut out = String::from("[");
     for (i, (dir, is_live)) in core.journal.directories().into_iter().enumerate() {
+        let is_required = core.config.edits_dirs_required.contains(&dir);
         let dir = dir.to_string_lossy();
         out.push_str(if i == 0 { "{\"manager\":" } else { ",{\"manager\":" });
         write_json_string(&mut out, &format!("FileJournalManager(root={dir})"));
@@ -40,7 +41,7 @@ pub fn journals(core: &Core) -> String {
         let stream =
             if is_live { format!("EditLogFileOutputStream({dir}/current/{segment})") } else { "Failed".to_owned() };
         write_json_string(&mut out, &stream);
-        let _ = write!(out, ",\"disabled\":\"{}\",\"required\":\"false\"}}", !is_live);
+        let _ = write!(out, ",\"disabled\":\"{}\",\"required\":\"{is_required}\"}}", !is_live);
     }
     out.push(']');
     out

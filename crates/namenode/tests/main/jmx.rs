@@ -46,3 +46,30 @@ fn beans_have_the_attributes_of_hadoops() {
         assert!(missing.is_empty() && beyond.is_empty(), "{bean}: missing {missing:?}, beyond {beyond:?}");
     }
 }
+
+/// The lines of `/jmx` that hold an attribute.
+fn jmx_line(cluster: &Cluster, bean: &str, attribute: &str) -> String {
+    let page = http_get(&cluster.http(), &format!("/jmx?qry=Hadoop:service=NameNode,name={bean}"));
+    page.lines().find(|line| line.contains(&format!("\"{attribute}\""))).expect("is told").to_owned()
+}
+
+#[test]
+fn journals_say_which_of_them_are_required() {
+    let mut cluster = Cluster::new();
+    assert!(jmx_line(&cluster, "NameNodeInfo", "NameJournalStatus").contains(r#"\"required\":\"false\""#));
+    let dir = cluster.name_dir().display().to_string();
+    cluster.set("dfs.namenode.edits.dir.required", Box::leak(dir.into_boxed_str()));
+    cluster.restart();
+    assert!(jmx_line(&cluster, "NameNodeInfo", "NameJournalStatus").contains(r#"\"required\":\"true\""#));
+}
+
+#[test]
+fn the_last_checkpoint_is_as_old_as_the_image() {
+    let mut cluster = Cluster::new();
+    cluster.namenode.take().unwrap().stop();
+    let image = cluster.name_dir().join("current/fsimage_0000000000000000000");
+    let saved = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_500_000_000);
+    std::fs::File::options().write(true).open(image).unwrap().set_modified(saved).unwrap();
+    cluster.start();
+    assert!(jmx_line(&cluster, "FSNamesystem", "LastCheckpointTime").ends_with(": 1500000000000,"));
+}
