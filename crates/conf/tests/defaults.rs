@@ -10,6 +10,9 @@ const NOT_LISTED: &[(&str, &str)] = &[
     ("dfs.image.parallel.target.sections", "12"),
     ("dfs.namenode.snapshot.skip.capture.accesstime-only-change", "false"),
     ("dfs.image.parallel.inode.threshold", "1000000"),
+    ("hadoop.caller.context.max.size", "128"),
+    ("hadoop.caller.context.signature.max.size", "40"),
+    ("hadoop.caller.context.separator", ","),
     ("hadoop.security.keystore.java-keystore-provider.password-file", ""),
     // Ours.
     ("surus.namenode.layout.version", "-67"),

@@ -2,7 +2,10 @@
 //! `FSNamesystem.audit`. Off, it costs one branch a call.
 //! Source: `FSNamesystem.FSNamesystemAuditLogger`, Hadoop 3.5.0; names of calls tried on a real one.
 
+mod context;
 mod features;
+
+pub use context::ContextRules;
 
 use crate::call::Call;
 use crate::core::Core;
@@ -175,6 +178,13 @@ pub struct Event<'a> {
     pub has_perm: bool,
     pub allowed: bool,
     pub proto: &'a str,
+    /// What follows at the end: the caller's context, as `ContextRules::tail` gives it.
+    pub tail: &'a str,
+}
+
+/// The tail of a line that does not come of an RPC call.
+pub fn tail_without_rpc(core: &Core) -> Box<str> {
+    core.config.audit_context.as_ref().map_or_else(Box::default, |rules| rules.tail(b"", b"", 0))
 }
 
 /// Logs a call that came by RPC, if it is one that is logged. `result` is the encoded answer, or what refused the call.
@@ -194,6 +204,7 @@ pub fn rpc(core: &Core, method: &str, call: &Call<'_>, result: Result<&[u8], &Hd
             has_perm: entry.has_perm,
             allowed,
             proto: "rpc",
+            tail: call.audit_tail,
         };
         log(core, call.caller, &event);
     }
@@ -313,7 +324,8 @@ fn batch_lines(core: &Core, call: &Call<'_>, paths: Vec<String>, cmd: String) ->
     for path in &paths {
         let listed = core.namespace.read().get_listing(&env, path, b"", false, 0, |_| false);
         if listed.is_err_and(|error| error.class == ExceptionClass::AccessControl) {
-            let event = Event { cmd: &cmd, src: Some(path), dst: None, has_perm: false, allowed: false, proto: "rpc" };
+            let (src, dst, tail) = (Some(path.as_str()), None, call.audit_tail);
+            let event = Event { cmd: &cmd, src, dst, has_perm: false, allowed: false, proto: "rpc", tail };
             log(core, call.caller, &event);
         }
     }
@@ -337,11 +349,11 @@ pub fn log(core: &Core, caller: &Caller, event: &Event<'_>) {
         _ => "null".to_owned(),
     };
     let (allowed, user, ip) = (event.allowed, caller.to_ugi_string(), &caller.address);
-    let (cmd, src, dst) = (event.cmd, event.src.unwrap_or("null"), event.dst.unwrap_or("null"));
-    let proto = event.proto;
+    let (src, dst) = (context::escaped(event.src.unwrap_or("null")), context::escaped(event.dst.unwrap_or("null")));
+    let Event { cmd, proto, tail, .. } = event;
     tracing::info!(
         target: TARGET,
-        "allowed={allowed}\tugi={user}\tip=/{ip}\tcmd={cmd}\tsrc={src}\tdst={dst}\tperm={perm}\tproto={proto}"
+        "allowed={allowed}\tugi={user}\tip=/{ip}\tcmd={cmd}\tsrc={src}\tdst={dst}\tperm={perm}\tproto={proto}{tail}"
     );
 }
 

@@ -17,6 +17,8 @@ pub struct Call<'a> {
     pub body: &'a [u8],
     /// The call was parked and its time is over: it must answer now.
     pub waited: bool,
+    /// See `audit::Event`; empty where no line is written.
+    pub audit_tail: &'a str,
 }
 
 impl Call<'_> {
@@ -144,4 +146,6 @@ pub struct OwnedCall {
     pub key: Option<Key>,
     /// When it answers at last, on the monotonic clock; 0 before it is parked for the first time.
     pub deadline_ms: u64,
+    /// See [`Call::audit_tail`].
+    pub audit_tail: Box<str>,
 }

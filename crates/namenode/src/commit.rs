@@ -219,7 +219,7 @@ impl Core {
     /// # Errors
     /// The plan's refusal; one that would have to wait counts as an error.
     pub fn change<O: Operation>(&self, operation: &O) -> Result<O::Reply, HdfsError> {
-        let call = Call { caller: &self.own_caller, rpc: &RpcIds::NONE, body: &[], waited: true };
+        let call = Call { caller: &self.own_caller, rpc: &RpcIds::NONE, body: &[], waited: true, audit_tail: "" };
         let env = self.env(&call);
         let mut namespace = self.namespace.write();
         namespace.set_now(env.monotonic_ms);

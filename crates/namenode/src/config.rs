@@ -1,5 +1,6 @@
 //! The NameNode's own settings, read once from the configuration.
 
+use crate::audit::ContextRules;
 use crate::hosts::HostFiles;
 use crate::trash::TrashTimes;
 use std::path::PathBuf;
@@ -52,6 +53,8 @@ pub struct NameNodeConfig {
     pub authorization: bool,
     /// Commands that the audit log names at level debug only.
     pub audit_debug: Vec<String>,
+    /// `hadoop.caller.context.enabled`: the audit log shows what clients say of their calls.
+    pub audit_context: Option<ContextRules>,
     /// Events in one answer to `getEditsFromTxid`.
     pub inotify_events_max: usize,
     pub resource_reserved_bytes: u64,
@@ -226,6 +229,7 @@ impl NameNodeConfig {
                 .unwrap_or(usize::MAX),
             authorization: conf.get(keys::HADOOP_SECURITY_AUTHORIZATION)?,
             audit_debug: conf.get(keys::DFS_NAMENODE_AUDIT_LOG_DEBUG_CMDLIST)?,
+            audit_context: ContextRules::new(conf)?,
             inotify_events_max: usize::try_from(conf.get(keys::DFS_NAMENODE_INOTIFY_MAX_EVENTS_PER_RPC)?).unwrap_or(1),
             resource_reserved_bytes: conf.get(keys::DFS_NAMENODE_RESOURCE_DU_RESERVED)?,
             resource_check_ms: ms(conf.get(keys::DFS_NAMENODE_RESOURCE_CHECK_INTERVAL)?),

@@ -56,21 +56,30 @@ impl RpcService for Service {
             Run::Read(_) | Run::Slow(_) => RpcIds::NONE,
             _ => RpcIds { client_id: call.client_id.to_vec(), call_id: call.call_id },
         };
+        let audit_tail = match &core.config.audit_context {
+            Some(rules) if audit::is_on() => {
+                rules.tail(call.caller_context, call.caller_signature, call.connection.peer.port())
+            }
+            _ => Box::default(),
+        };
         let mut slot = Some(reply);
         let caller = core.callers.get(call.connection, || {
             // The first call of a user waits for his groups, without a thread.
             let (core, connection) = (Arc::clone(core), Arc::clone(call.connection));
             let (rpc, body): (_, Box<[u8]>) = (rpc.clone(), call.body.into());
+            let audit_tail = audit_tail.clone();
             let held = slot.take().map(Reply::hold);
             Box::new(move |groups| {
                 let Some(reply) = held else { return };
                 let caller = core.callers.with_groups(&connection, groups);
-                core.execute_owned(OwnedCall { method, caller, rpc, body, reply, key: None, deadline_ms: 0 });
+                let (key, deadline_ms) = (None, 0);
+                core.execute_owned(OwnedCall { method, caller, rpc, body, reply, key, deadline_ms, audit_tail });
             })
         });
         if let (Some(caller), Some(reply)) = (caller, slot) {
             let to = ReplyTo::Live(reply);
-            core.execute(Execution { method, caller, rpc, body: call.body, to, key: None, deadline_ms: 0 });
+            let (key, deadline_ms) = (None, 0);
+            core.execute(Execution { method, caller, rpc, body: call.body, to, key, deadline_ms, audit_tail });
         }
     }
 }
@@ -84,6 +93,7 @@ struct Execution<'a> {
     to: ReplyTo<'a>,
     key: Option<Key>,
     deadline_ms: u64,
+    audit_tail: Box<str>,
 }
 
 impl Execution<'_> {
@@ -96,6 +106,7 @@ impl Execution<'_> {
             reply: self.to.hold(),
             key: self.key,
             deadline_ms: self.deadline_ms,
+            audit_tail: self.audit_tail,
         }
     }
 }
@@ -103,9 +114,9 @@ impl Execution<'_> {
 impl Core {
     /// Executes a call that waited for something.
     pub fn execute_owned(self: &Arc<Self>, call: OwnedCall) {
-        let OwnedCall { method, caller, rpc, body, reply, key, deadline_ms } = call;
+        let OwnedCall { method, caller, rpc, body, reply, key, deadline_ms, audit_tail } = call;
         let to = ReplyTo::Held(reply);
-        self.execute(Execution { method, caller, rpc, body: &body, to, key, deadline_ms });
+        self.execute(Execution { method, caller, rpc, body: &body, to, key, deadline_ms, audit_tail });
     }
 
     /// Executes the parked calls that wait for any of `events`.
@@ -131,8 +142,8 @@ impl Core {
         scratch.clear();
         match execution.method.run {
             Run::Read(handler) => {
-                let Execution { method, caller, rpc, body, to, .. } = execution;
-                let call = Call { caller: &caller, rpc: &rpc, body, waited: true };
+                let Execution { method, caller, rpc, body, to, audit_tail, .. } = execution;
+                let call = Call { caller: &caller, rpc: &rpc, body, waited: true, audit_tail: &audit_tail };
                 let result = handler(self, &call, &mut scratch);
                 self.audit(method, &call, result.as_ref().map(|()| scratch.as_slice()));
                 match result {
@@ -156,7 +167,8 @@ impl Core {
     fn execute_slow(self: &Arc<Self>, execution: Execution<'_>, handler: ReadHandler) {
         let (core, owned) = (Arc::clone(self), execution.into_owned());
         self.runtime.spawn_blocking(move || {
-            let call = Call { caller: &owned.caller, rpc: &owned.rpc, body: &owned.body, waited: true };
+            let OwnedCall { caller, rpc, body, audit_tail, .. } = &owned;
+            let call = Call { caller, rpc, body, waited: true, audit_tail };
             let mut out = Vec::new();
             let result = handler(&core, &call, &mut out);
             core.audit(owned.method, &call, result.as_ref().map(|()| out.as_slice()));
@@ -170,8 +182,8 @@ impl Core {
     fn execute_write(self: &Arc<Self>, mut execution: Execution<'_>, handler: WriteHandler, scratch: &mut Vec<u8>) {
         let now_ms = self.clock.monotonic_ms();
         let waited = execution.deadline_ms != 0 && now_ms >= execution.deadline_ms;
-        let Execution { caller, rpc, body, .. } = &execution;
-        let call = Call { caller, rpc, body, waited };
+        let Execution { caller, rpc, body, audit_tail, .. } = &execution;
+        let call = Call { caller, rpc, body, waited, audit_tail };
         let result = handler(self, &call, scratch);
         match &result {
             Ok(_) => self.audit(execution.method, &call, Ok(scratch)),
@@ -252,7 +264,7 @@ impl Core {
             }
             Arrival::Answered(execution, Answer::Replayed, txid) => {
                 let Execution { method, caller, rpc, body, to, .. } = execution;
-                let call = Call { caller: &caller, rpc: &rpc, body, waited: true };
+                let call = Call { caller: &caller, rpc: &rpc, body, waited: true, audit_tail: "" };
                 match rpc::replayed(self, method.name, &call) {
                     Ok(encoded) => self.send(to, txid, &encoded),
                     Err(error) => to.error(&error),

@@ -155,6 +155,16 @@ keys! {
         DFS_NAMENODE_RESOURCE_CHECK_INTERVAL: Milliseconds = "dfs.namenode.resource.check.interval", "5000";
         /// Commands that the audit log names at level debug only.
         DFS_NAMENODE_AUDIT_LOG_DEBUG_CMDLIST: List = "dfs.namenode.audit.log.debug.cmdlist", "";
+        /// The audit log shows what a client says of its call (`callerContext=`).
+        HADOOP_CALLER_CONTEXT_ENABLED: Bool = "hadoop.caller.context.enabled", "false";
+        /// More of it is cut, in characters.
+        HADOOP_CALLER_CONTEXT_MAX_SIZE: Int = "hadoop.caller.context.max.size", "128";
+        /// A longer signature is not shown, in bytes.
+        HADOOP_CALLER_CONTEXT_SIGNATURE_MAX_SIZE: Int = "hadoop.caller.context.signature.max.size", "40";
+        /// Before what the NameNode adds to it.
+        HADOOP_CALLER_CONTEXT_SEPARATOR: Text = "hadoop.caller.context.separator", ",";
+        /// The NameNode adds the client's port to the context.
+        DFS_NAMENODE_AUDIT_LOG_WITH_REMOTE_PORT: Bool = "dfs.namenode.audit.log.with.remote.port", "false";
         /// Events in one answer to an inotify client, about.
         DFS_NAMENODE_INOTIFY_MAX_EVENTS_PER_RPC: Int = "dfs.namenode.inotify.max.events.per.rpc", "1000", range 1..=i32::MAX;
         /// Refuse reformat.

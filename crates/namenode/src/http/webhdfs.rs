@@ -99,7 +99,7 @@ async fn outcome(core: &Arc<Core>, method: &str, path: &str, query: &str, peer: 
     };
     let request = surus_webhdfs::parse(Side::NameNode, method, path, query)?;
     let caller = caller(core, &request, peer).await?;
-    let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true };
+    let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true, audit_tail: "" };
     let outcome = match method {
         Method::Get => read(core, &call, &request).map(|answer| (answer, TxId(0))),
         _ => write(core, &call, &request),
@@ -139,7 +139,8 @@ fn log(core: &Core, caller: &Caller, request: &Request, allowed: bool) {
     };
     let dst =
         if let Operation::Rename { destination, .. } = &request.operation { Some(destination.as_str()) } else { None };
-    let event = audit::Event { cmd, src: Some(&request.path), dst, has_perm, allowed, proto: "webhdfs" };
+    let tail = &audit::tail_without_rpc(core);
+    let event = audit::Event { cmd, src: Some(&request.path), dst, has_perm, allowed, proto: "webhdfs", tail };
     audit::log(core, caller, &event);
 }
 
@@ -333,7 +334,7 @@ fn more_pages(core: &Core, call: &Call<'_>, src: &str, first: Vec<u8>, mut last:
             return None;
         }
         let Some(core) = me.upgrade() else { return Some(Err(std::io::ErrorKind::BrokenPipe.into())) };
-        let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true };
+        let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true, audit_tail: "" };
         let mut page = Vec::with_capacity(page_bytes + page_bytes / 8);
         match list_page(&core, &call, &src, &last, Listing::Whole, false, &mut page) {
             Ok(end) => (remaining, last) = end,

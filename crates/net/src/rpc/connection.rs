@@ -207,6 +207,7 @@ impl Connection {
                         client_id: header.client_id,
                         retry_count: header.retry_count,
                         caller_context: header.caller_context,
+                        caller_signature: header.caller_signature,
                         state_id: header.state_id,
                         protocol: method.protocol,
                         method: method.method,

@@ -42,6 +42,8 @@ pub struct RpcCall<'a> {
     pub retry_count: i32,
     /// What the client wants to see in the audit log; empty: nothing.
     pub caller_context: &'a [u8],
+    /// A signature of it that tools check; empty: none.
+    pub caller_signature: &'a [u8],
     /// The last transaction the client has seen, where it reads from observers.
     pub state_id: Option<i64>,
     pub protocol: &'a str,

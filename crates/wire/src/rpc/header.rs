@@ -30,6 +30,8 @@ pub struct RequestHeader<'a> {
     pub retry_count: i32,
     /// `callerContext.context`, which the audit log shows; empty: none.
     pub caller_context: &'a [u8],
+    /// `callerContext.signature`; empty: none.
+    pub caller_signature: &'a [u8],
     /// The last transaction the client has seen, where it reads from observers.
     pub state_id: Option<i64>,
 }
@@ -47,6 +49,7 @@ impl<'a> RequestHeader<'a> {
             client_id: &[],
             retry_count: -1,
             caller_context: &[],
+            caller_signature: &[],
             state_id: None,
         };
         let (mut call_id, mut client_id) = (None, None);
@@ -59,8 +62,10 @@ impl<'a> RequestHeader<'a> {
                 (5, Value::Varint(count)) => header.retry_count = unzigzag(count) as i32,
                 (7, Value::Bytes(mut context)) => {
                     while let Some(field) = take_field(&mut context)? {
-                        if let (1, Value::Bytes(text)) = field {
-                            header.caller_context = text;
+                        match field {
+                            (1, Value::Bytes(text)) => header.caller_context = text,
+                            (2, Value::Bytes(signature)) => header.caller_signature = signature,
+                            _ => {}
                         }
                     }
                 }

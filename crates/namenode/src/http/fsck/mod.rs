@@ -167,8 +167,8 @@ impl Fsck<'_> {
 
     fn audit(&self, src: &str) {
         if audit::is_on() {
-            let event =
-                audit::Event { cmd: "fsck", src: Some(src), dst: None, has_perm: false, allowed: true, proto: "null" };
+            let (src, dst, tail) = (Some(src), None, &*audit::tail_without_rpc(self.core));
+            let event = audit::Event { cmd: "fsck", src, dst, has_perm: false, allowed: true, proto: "null", tail };
             audit::log(self.core, self.caller, &event);
         }
     }
@@ -272,7 +272,8 @@ impl Fsck<'_> {
     }
 
     fn delete(&self, path: &str) {
-        let call = crate::call::Call { caller: self.caller, rpc: &RpcIds::NONE, body: &[], waited: true };
+        let call =
+            crate::call::Call { caller: self.caller, rpc: &RpcIds::NONE, body: &[], waited: true, audit_tail: "" };
         let what = crate::safe_mode::What("Cannot delete ", path);
         let operation = Delete { src: path, recursive: true };
         match self.core.write(&call, what, &operation, |_, _| ()) {
