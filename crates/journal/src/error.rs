@@ -52,6 +52,14 @@ pub struct Damage {
     pub problem: DamageKind,
 }
 
+/// A transaction before which the log can be cut.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cut {
+    pub txid: TxId,
+    /// Where it stands: segment and offset. `None`: in no segment.
+    pub at: Option<(PathBuf, u64)>,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DamageKind {
     Op(OpError),
@@ -69,6 +77,28 @@ impl JournalError {
     /// For `map_err`: an I/O error with what was being done.
     pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> JournalError {
         move |source| JournalError::Io { doing, source }
+    }
+
+    /// For what recovery mode can pass over, or cut the log before: where it is.
+    pub fn cut(&self) -> Option<Cut> {
+        match self {
+            JournalError::Damaged(damage) => {
+                Some(Cut { txid: damage.txid, at: Some((damage.file.clone(), damage.offset)) })
+            }
+            JournalError::Replay { file, offset, txid, .. } => {
+                Some(Cut { txid: *txid, at: Some((file.clone(), *offset)) })
+            }
+            JournalError::Gap { first, .. } => Some(Cut { txid: *first, at: None }),
+            _ => None,
+        }
+    }
+
+    /// The text for who repairs already: without the hint how to.
+    pub fn in_recovery(&self) -> String {
+        match self {
+            JournalError::Damaged(damage) => damage.what(),
+            other => other.to_string(),
+        }
     }
 
     pub(crate) fn damaged(file: &Path, offset: u64, txid: TxId, problem: DamageKind) -> JournalError {
@@ -130,21 +160,28 @@ impl fmt::Display for JournalError {
     }
 }
 
+impl Damage {
+    fn what(&self) -> String {
+        let Damage { file, offset, txid, problem } = self;
+        let problem = match problem {
+            DamageKind::Op(error) => error.to_string(),
+            DamageKind::Header(text) => text.clone(),
+            DamageKind::WrongTxId(found) => format!("transaction {found} stands there"),
+            DamageKind::EndsEarly => "the log ends there, before the transactions that its name promises".to_owned(),
+            DamageKind::RunsOver => "more transactions than its name promises".to_owned(),
+        };
+        format!("{} is damaged at offset {offset}, transaction {txid}: {problem}", file.display())
+    }
+}
+
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Damage { file, offset, txid, problem } = self;
-        write!(f, "{} is damaged at offset {offset}, transaction {txid}: ", file.display())?;
-        match problem {
-            DamageKind::Op(error) => write!(f, "{error}")?,
-            DamageKind::Header(text) => write!(f, "{text}")?,
-            DamageKind::WrongTxId(found) => write!(f, "transaction {found} stands there")?,
-            DamageKind::EndsEarly => write!(f, "the log ends there, before the transactions that its name promises")?,
-            DamageKind::RunsOver => write!(f, "more transactions than its name promises")?,
-        }
         write!(
             f,
-            ". Nothing was changed. Restore the file from another name directory or a copy; to give up transaction \
-             {txid} and all after it: surus namenode -recover"
+            "{}. Nothing was changed. Restore the file from another name directory or a copy; to give up transaction {}, \
+             or it and all after it: surus namenode -recover",
+            self.what(),
+            self.txid
         )
     }
 }

@@ -25,7 +25,7 @@ mod version;
 pub use checkpoint::Saved;
 pub use commit::{COMMIT_BYTES_MAX, CommitListener};
 pub use edit_log::{EditLog, Roll};
-pub use error::{Damage, DamageKind, JournalError};
+pub use error::{Cut, Damage, DamageKind, JournalError};
 pub use format::{clear, format, import};
 pub use names::FileName;
 pub use scan::{SegmentEnd, SegmentReader};

@@ -1,6 +1,7 @@
-//! `namenode -recover`: gives up a damaged transaction and all after it. What is given up is kept aside, never removed.
+//! Gives up a transaction and all after it, for `namenode -recover` and for rollbacks. What is given up is kept aside, never
+//! removed.
 
-use crate::error::{Damage, JournalError};
+use crate::error::{Cut, JournalError};
 use crate::names::{CURRENT, FileName, SEEN_TXID};
 use crate::segment::HEADER_BYTES;
 use crate::storage::Storage;
@@ -14,28 +15,31 @@ const ASIDE: &str = ".given-up";
 const COPY_BYTES: usize = 1 << 20;
 
 impl Storage {
-    /// Cuts the log before the damage that `load` reported. The damaged segment is copied aside first, later segments are
-    /// moved aside, and seen_txid goes back. Afterwards `load` goes as far as the transaction before the damage, or
-    /// reports the damage of another directory's copy, which is to be given up in turn.
+    /// Cuts the log before a transaction, for what `load` reported (`JournalError::cut`) or for a rollback. A segment that is
+    /// cut is copied aside first, later segments are moved aside, and seen_txid goes back. Afterwards `load` goes as far as
+    /// the transaction before, or reports the same of another directory's copy, which is to be cut in turn.
     ///
     /// # Errors
     /// The disk's. What was not cut yet is as it was.
-    pub fn give_up_from(&self, damage: &Damage) -> Result<Vec<PathBuf>, JournalError> {
+    pub fn give_up_from(&self, cut: &Cut) -> Result<Vec<PathBuf>, JournalError> {
         let failed = || JournalError::io("moving a damaged edit segment aside");
-        let mut kept = vec![self.copy_aside(&damage.file)?];
+        let file = cut.at.as_ref().map(|(file, _)| file.as_path());
+        let mut kept = file.map(|file| self.copy_aside(file)).transpose()?.into_iter().collect::<Vec<_>>();
         for dir in self.live_dirs().map(Path::to_path_buf).collect::<Vec<_>>() {
             for name in self.files(&dir)? {
                 let (FileName::Finalized { first, .. } | FileName::InProgress(first)) = name else { continue };
                 let path = name.path(&dir);
-                if first >= damage.txid && path != damage.file {
+                if first >= cut.txid && Some(path.as_path()) != file {
                     let aside = aside(&path);
                     self.disk.rename(&path, &aside).map_err(failed())?;
                     kept.push(aside);
                 }
             }
-            self.write_seen_txid_back(&dir, damage.txid)?;
+            self.write_seen_txid_back(&dir, cut.txid)?;
         }
-        self.cut(damage)?;
+        if let Some((file, offset)) = &cut.at {
+            self.cut(file, *offset, cut.txid)?;
+        }
         Ok(kept)
     }
 
@@ -58,26 +62,26 @@ impl Storage {
     }
 
     /// A segment that keeps operations becomes one in progress again, so that start-up finalises it under its new end.
-    fn cut(&self, damage: &Damage) -> Result<(), JournalError> {
+    fn cut(&self, file: &Path, offset: u64, txid: TxId) -> Result<(), JournalError> {
         let failed = || JournalError::io("cutting a damaged edit segment");
-        let parent = damage.file.parent().unwrap_or(&damage.file);
-        let name = damage.file.file_name().and_then(|n| FileName::parse(&n.to_string_lossy()));
+        let parent = file.parent().unwrap_or(file);
+        let name = file.file_name().and_then(|n| FileName::parse(&n.to_string_lossy()));
         let first = match name {
             Some(FileName::Finalized { first, .. } | FileName::InProgress(first)) => first,
-            _ => damage.txid,
+            _ => txid,
         };
-        if first >= damage.txid || damage.offset <= HEADER_BYTES as u64 {
-            self.disk.remove_file(&damage.file).map_err(failed())?;
+        if first >= txid || offset <= HEADER_BYTES as u64 {
+            self.disk.remove_file(file).map_err(failed())?;
         } else {
             // In progress first: a finalised segment that ends before its name says would be damage, too.
             let path = parent.join(FileName::InProgress(first).to_string());
-            if path != damage.file {
-                self.disk.rename(&damage.file, &path).map_err(failed())?;
+            if path != file {
+                self.disk.rename(file, &path).map_err(failed())?;
                 self.disk.sync_dir(parent, SyncPoint("journal.recover_rename")).map_err(failed())?;
             }
-            let file = self.disk.open(&path, OpenMode::ReadWrite).map_err(failed())?;
-            file.set_len(damage.offset).map_err(failed())?;
-            file.sync_all(SyncPoint("journal.recover_cut")).map_err(failed())?;
+            let shortened = self.disk.open(&path, OpenMode::ReadWrite).map_err(failed())?;
+            shortened.set_len(offset).map_err(failed())?;
+            shortened.sync_all(SyncPoint("journal.recover_cut")).map_err(failed())?;
         }
         self.disk.sync_dir(parent, SyncPoint("journal.recover_dir")).map_err(failed())
     }

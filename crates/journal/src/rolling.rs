@@ -3,7 +3,7 @@
 //! Source: `FSImage.java` (`rollingRollback`), `FSNamesystem.java` (`startRollingUpgrade`), Hadoop 3.5.0.
 
 use crate::checkpoint::md5_line;
-use crate::error::{Damage, DamageKind, JournalError};
+use crate::error::{Cut, JournalError};
 use crate::names::{CURRENT, FileName};
 use crate::scan::SegmentReader;
 use crate::storage::Storage;
@@ -63,7 +63,7 @@ impl Storage {
     }
 
     /// Where OP_ROLLING_UPGRADE_START stands in the edits behind `from`, if it does.
-    fn find_mark(&self, dir: &Path, from: TxId) -> Result<Option<Damage>, JournalError> {
+    fn find_mark(&self, dir: &Path, from: TxId) -> Result<Option<Cut>, JournalError> {
         let mut segments: Vec<(TxId, bool, PathBuf)> = self
             .files(dir)?
             .into_iter()
@@ -81,7 +81,7 @@ impl Storage {
             }
             while let Some((offset, txid, op)) = reader.next_op()? {
                 if txid > from && matches!(op, EditOp::RollingUpgradeStart { .. }) {
-                    return Ok(Some(Damage { file: path, offset, txid, problem: DamageKind::RunsOver }));
+                    return Ok(Some(Cut { txid, at: Some((path, offset)) }));
                 }
             }
         }

@@ -69,12 +69,33 @@ impl SegmentReader {
     /// # Errors
     /// The disk's, or damage of the header.
     pub fn open(disk: &dyn Disk, path: &Path, first: TxId, layout: i32) -> Result<SegmentReader, JournalError> {
+        let mut reader = Self::unread(disk, path, first, layout)?;
+        reader.read_header(layout)?;
+        Ok(reader)
+    }
+
+    /// As `open` for a segment whose header is damaged: begins with the first operation that can be found.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub(crate) fn open_past_header(
+        disk: &dyn Disk,
+        path: &Path,
+        first: TxId,
+        layout: i32,
+    ) -> Result<SegmentReader, JournalError> {
+        let mut reader = Self::unread(disk, path, first, layout)?;
+        reader.resync()?;
+        Ok(reader)
+    }
+
+    fn unread(disk: &dyn Disk, path: &Path, first: TxId, layout: i32) -> Result<SegmentReader, JournalError> {
         let unread = JournalError::io("opening an edit segment");
         let file = disk.open(path, OpenMode::Read).map_err(unread)?;
         let len = file.len().map_err(JournalError::io("opening an edit segment"))?;
         let decoder = OpDecoder::new(layout)
             .map_err(|e| JournalError::damaged(path, 0, first, DamageKind::Header(e.to_string())))?;
-        let mut reader = SegmentReader {
+        Ok(SegmentReader {
             path: path.to_path_buf(),
             file,
             len,
@@ -86,9 +107,7 @@ impl SegmentReader {
             end: None,
             mended: Vec::new(),
             is_finalized: false,
-        };
-        reader.read_header(layout)?;
-        Ok(reader)
+        })
     }
 
     /// Says that the segment is a finalised one: no operation in it can be torn.
@@ -149,6 +168,32 @@ impl SegmentReader {
                 }
             },
         }
+    }
+
+    /// Passes over the damage that `next_op` reported: the next operation is the next sound one behind it.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub(crate) fn resync(&mut self) -> Result<(), JournalError> {
+        /// Bytes that look like an operation of a far later transaction are none.
+        const TXIDS_SKIPPED_MAX: u64 = 1 << 32;
+        let until = self.written_until(self.position)?;
+        let mut at = self.position.max(HEADER_BYTES as u64);
+        while at + FRAME_BYTES as u64 <= until {
+            let head = FrameHead::parse(self.bytes(at, FrameHead::BYTES)?);
+            let near = self.next.0..self.next.0.saturating_add(TXIDS_SKIPPED_MAX);
+            let plausible = head.ok().filter(|head| near.contains(&head.txid) && head.opcode != OP_INVALID);
+            if let Some(head) = plausible {
+                let frame = self.bytes(at, head.frame_bytes)?.to_vec();
+                if self.decoder.decode(&frame).is_ok() {
+                    (self.position, self.next) = (at, TxId(head.txid));
+                    return Ok(());
+                }
+            }
+            at += 1;
+        }
+        self.end = Some(SegmentEnd::Clean { offset: self.position });
+        Ok(())
     }
 
     /// How the segment ended; after `next_op` gave None.

@@ -7,6 +7,7 @@ use crate::names::FileName;
 use crate::scan::{SegmentEnd, SegmentReader};
 use crate::storage::Storage;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use surus_disk::{OpenMode, SyncPoint};
 use surus_namespace::{EditOp, Namespace, NamespaceConfig};
@@ -22,6 +23,11 @@ pub trait LoadObserver {
     fn loading_edits(&mut self, _file: &Path) {}
     /// An operation was applied: `namespace` is the state after it.
     fn replayed(&mut self, _op: &EditOp, _txid: TxId, _namespace: &Namespace) {}
+    /// Asked in recovery mode about what makes a load fail and has a `JournalError::cut`: whether it is passed over. The same
+    /// may be asked again.
+    fn passes_over(&mut self, _problem: &JournalError) -> bool {
+        false
+    }
     /// Something an operator should read in the log: an image that was passed over, a torn tail that is cut off.
     fn notice(&mut self, _text: &str) {}
 }
@@ -62,14 +68,16 @@ impl Storage {
             next: TxId(image.txid.0 + 1),
             ends: BTreeMap::new(),
             damages: Vec::new(),
+            passed_over: false,
         };
-        replay.run(&files, observer)?;
+        replay.run(&files, seen_txid, observer)?;
         let last_txid = TxId(replay.next.0 - 1);
-        if last_txid < seen_txid {
-            return Err(JournalError::Gap { first: replay.next, last: seen_txid });
-        }
-        for damage in &replay.damages {
+        for (damage, _) in &replay.damages {
             observer.notice(&format!("damage that costs nothing, its transactions are elsewhere: {damage}"));
+        }
+        if replay.passed_over {
+            // Whoever starts next must not come to it again.
+            self.save_namespace(&replay.namespace.freeze(), last_txid)?;
         }
         self.repair(&files, &replay.ends, observer)?;
 
@@ -185,7 +193,11 @@ impl Storage {
                     observer.notice(&format!("{} is kept as {}", path.display(), Path::new(&aside).display()));
                     self.disk.rename(&path, Path::new(&aside)).map_err(failed())?;
                 }
-                (FileName::ImageCheckpoint(_), _) => self.disk.remove_file(&path).map_err(failed())?,
+                (FileName::ImageCheckpoint(_), _) => match self.disk.remove_file(&path) {
+                    // An image that was saved meanwhile took the name.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    removed => removed.map_err(failed())?,
+                },
                 _ => {}
             }
         }
@@ -208,6 +220,9 @@ enum Outcome {
     Damaged,
 }
 
+/// First and last transaction, as the name says them, and path.
+type Segment = (TxId, Option<TxId>, PathBuf);
+
 struct Replay<'a> {
     storage: &'a Storage,
     namespace: Namespace,
@@ -215,12 +230,20 @@ struct Replay<'a> {
     next: TxId,
     ends: BTreeMap<PathBuf, Outcome>,
     /// Damage that another directory's copy may make good.
-    damages: Vec<JournalError>,
+    damages: Vec<(JournalError, Segment)>,
+    /// The observer let something pass.
+    passed_over: bool,
 }
 
 impl Replay<'_> {
-    fn run(&mut self, files: &[(PathBuf, FileName)], observer: &mut dyn LoadObserver) -> Result<(), JournalError> {
-        let mut unread: Vec<(TxId, Option<TxId>, PathBuf)> = files
+    /// Applies all there is; `seen` must be among it.
+    fn run(
+        &mut self,
+        files: &[(PathBuf, FileName)],
+        seen: TxId,
+        observer: &mut dyn LoadObserver,
+    ) -> Result<(), JournalError> {
+        let mut unread: Vec<Segment> = files
             .iter()
             .filter_map(|(dir, name)| match name {
                 FileName::Finalized { first, last } => Some((*first, Some(*last), name.path(dir))),
@@ -230,66 +253,107 @@ impl Replay<'_> {
             .collect();
         unread.sort();
         loop {
-            let covers = |(first, last, _): &(TxId, Option<TxId>, PathBuf)| {
-                *first <= self.next && last.is_none_or(|last| last >= self.next)
-            };
-            let Some(at) = unread.iter().position(covers) else { break };
-            let (first, last, path) = unread.remove(at);
-            if let Err(error) = self.read(first, last, &path, observer) {
-                if !matches!(error, JournalError::Damaged(_)) {
-                    return Err(error);
+            let next = self.next;
+            let covers = |(first, last, _): &Segment| *first <= next && last.is_none_or(|last| last >= next);
+            let is_next = |(error, _): &(JournalError, Segment)| error.cut().is_some_and(|cut| cut.txid >= next);
+            if let Some(at) = unread.iter().position(covers) {
+                let segment = unread.remove(at);
+                if let Err(error) = self.read(&segment, false, observer) {
+                    if !matches!(error, JournalError::Damaged(_)) {
+                        return Err(error);
+                    }
+                    self.ends.insert(segment.2.clone(), Outcome::Damaged);
+                    self.damages.push((error, segment));
                 }
-                self.ends.insert(path, Outcome::Damaged);
-                self.damages.push(error);
+            } else if let Some(at) = self.damages.iter().position(is_next) {
+                let (error, segment) = self.damages.remove(at);
+                self.pass_over(error, observer)?;
+                self.read(&segment, true, observer)?;
+            } else {
+                let later = unread.iter().map(|(first, ..)| *first).filter(|first| *first > next).min();
+                let missing_until = later.map(|later| later.0 - 1).or((next <= seen).then_some(seen.0));
+                let Some(last) = missing_until.map(TxId) else { return Ok(()) };
+                self.pass_over(JournalError::Gap { first: next, last }, observer)?;
+                self.next = TxId(last.0 + 1);
             }
-        }
-        let is_next = |error: &JournalError| matches!(error, JournalError::Damaged(damage) if damage.txid >= self.next);
-        if let Some(at) = self.damages.iter().position(is_next) {
-            return Err(self.damages.remove(at));
-        }
-        match unread.iter().map(|(first, ..)| *first).filter(|first| *first > self.next).min() {
-            Some(later) => Err(JournalError::Gap { first: self.next, last: TxId(later.0 - 1) }),
-            None => Ok(()),
         }
     }
 
-    /// Applies what a segment adds.
+    fn pass_over(&mut self, error: JournalError, observer: &mut dyn LoadObserver) -> Result<(), JournalError> {
+        match observer.passes_over(&error) {
+            true => {
+                self.passed_over = true;
+                Ok(())
+            }
+            false => Err(error),
+        }
+    }
+
+    /// Applies what a segment adds. `past_damage`: the observer is asked about damage in it.
     fn read(
         &mut self,
-        first: TxId,
-        last: Option<TxId>,
-        path: &Path,
+        (first, last, path): &Segment,
+        past_damage: bool,
         observer: &mut dyn LoadObserver,
     ) -> Result<(), JournalError> {
-        let storage = self.storage;
+        let (disk, layout, mut is_damaged) = (&*self.storage.disk, self.storage.info.layout_version, false);
         observer.loading_edits(path);
-        let mut reader = SegmentReader::open(&*storage.disk, path, first, storage.info.layout_version)?;
+        let mut reader = match SegmentReader::open(disk, path, *first, layout) {
+            Err(error @ JournalError::Damaged(_)) if past_damage => {
+                self.pass_over(error, observer)?;
+                is_damaged = true;
+                SegmentReader::open_past_header(disk, path, *first, layout)?
+            }
+            opened => opened?,
+        };
         if last.is_some() {
             reader = reader.finalized();
         }
-        while let Some((offset, txid, op)) = reader.next_op()? {
+        loop {
+            let (offset, txid, op) = match reader.next_op() {
+                Ok(Some(found)) => found,
+                Ok(None) => break,
+                Err(error @ JournalError::Damaged(_)) if past_damage => {
+                    self.pass_over(error, observer)?;
+                    is_damaged = true;
+                    reader.resync()?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             if last.is_some_and(|last| txid > last) {
-                return Err(JournalError::damaged(path, offset, txid, DamageKind::RunsOver));
+                let error = JournalError::damaged(path, offset, txid, DamageKind::RunsOver);
+                if !past_damage {
+                    return Err(error);
+                }
+                self.pass_over(error, observer)?;
+                break;
             }
             if txid < self.next {
                 continue;
             }
-            self.namespace.apply(&op, txid).map_err(|problem| JournalError::Replay {
-                file: path.to_path_buf(),
-                offset,
-                txid,
-                problem: problem.to_string(),
-            })?;
-            self.next.0 += 1;
-            observer.replayed(&op, txid, &self.namespace);
+            match self.namespace.apply(&op, txid) {
+                Ok(_) => observer.replayed(&op, txid, &self.namespace),
+                Err(problem) => {
+                    let (file, problem) = (path.to_path_buf(), problem.to_string());
+                    self.pass_over(JournalError::Replay { file, offset, txid, problem }, observer)?;
+                }
+            }
+            self.next = TxId(txid.0 + 1);
         }
         let (end, next) = (reader.end().cloned(), reader.next_txid());
         let end = end.unwrap_or(SegmentEnd::Clean { offset: 0 });
-        if last.is_some_and(|last| next <= last) {
-            return Err(JournalError::damaged(path, end.offset(), next, DamageKind::EndsEarly));
+        if let Some(last) = last.filter(|last| next <= *last) {
+            let error = JournalError::damaged(path, end.offset(), next, DamageKind::EndsEarly);
+            if !past_damage {
+                return Err(error);
+            }
+            self.pass_over(error, observer)?;
+            self.next = self.next.max(TxId(last.0 + 1));
         }
         let mended = reader.mended().to_vec();
-        self.ends.insert(path.to_path_buf(), Outcome::Read { end, next, mended });
+        let outcome = if is_damaged { Outcome::Damaged } else { Outcome::Read { end, next, mended } };
+        self.ends.insert(path.clone(), outcome);
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use surus_disk::{CrashMode, Disk, MemDisk, OpenMode, SECTOR_BYTES, SyncPoint};
 use surus_journal::ops::{FrameHead, OpDecoder, encode_op};
-use surus_journal::{DamageKind, JournalError};
+use surus_journal::{DamageKind, FileName, JournalError, LoadObserver};
 use surus_namespace::EditOp;
 use surus_namespace::edit_op::AddClose;
 use surus_types::{FsPermission, InodeId, PermissionStatus, RpcIds, TxId};
@@ -271,8 +271,8 @@ fn the_refusal_says_where_what_and_what_to_do() {
     );
     assert!(after.starts_with("its checksum is "), "{text}");
     assert!(text.ends_with(
-        "Nothing was changed. Restore the file from another name directory or a copy; to give up transaction 5 and all \
-         after it: surus namenode -recover"
+        "Nothing was changed. Restore the file from another name directory or a copy; to give up transaction 5, or it \
+         and all after it: surus namenode -recover"
     ));
 }
 
@@ -424,10 +424,11 @@ fn what_is_damaged_can_be_given_up() {
         let disk = killed.with(&bytes);
         let storage = open(Arc::new(disk.clone()), &dirs()).unwrap();
         let Err(JournalError::Damaged(damage)) = storage.load(config(), &mut ()) else { panic!("damage at {at}") };
-        let kept = storage.give_up_from(&damage).unwrap();
+        let cut = JournalError::Damaged(damage).cut().unwrap();
+        let kept = storage.give_up_from(&cut).unwrap();
         assert_eq!(disk.read(&kept[0], 1 << 30).unwrap(), bytes, "the damaged segment is kept as it was");
         let loaded = storage.load(config(), &mut ()).unwrap();
-        assert_eq!(loaded.last_txid.0, damage.txid.0 - 1);
+        assert_eq!(loaded.last_txid.0, cut.txid.0 - 1);
         // The log goes on from there, and the next start agrees.
         let mut fs = Running::start_with(storage, loaded).unwrap();
         fs.mkdir("/after");
@@ -436,4 +437,134 @@ fn what_is_damaged_can_be_given_up() {
         let again = Running::start(Arc::new(disk.kill_clone()), &dirs()).unwrap();
         assert_eq!(again.namespace.dump(), dump);
     }
+}
+
+/// Lets everything pass, and keeps what it was asked.
+#[derive(Default)]
+struct PassesOver(Vec<String>);
+
+impl LoadObserver for PassesOver {
+    fn passes_over(&mut self, problem: &JournalError) -> bool {
+        let kind = match problem {
+            JournalError::Damaged(_) => "damaged",
+            JournalError::Replay { .. } => "does not apply",
+            JournalError::Gap { .. } => "missing",
+            _ => panic!("{problem}"),
+        };
+        let asked = format!("{} {kind}", problem.cut().unwrap().txid);
+        if self.0.last() != Some(&asked) {
+            self.0.push(asked);
+        }
+        true
+    }
+}
+
+/// Loads in recovery mode, then twice as ever: all three must come to the same. Gives what was asked, and the paths there are.
+fn recover(disk: &MemDisk, last: TxId) -> (Vec<String>, Vec<String>) {
+    let mut observer = PassesOver::default();
+    let storage = open(Arc::new(disk.clone()), &dirs()).unwrap();
+    let loaded = storage.load(config(), &mut observer).unwrap();
+    drop(storage);
+    assert_eq!(loaded.last_txid, last);
+    let dump = loaded.namespace.dump();
+    for _ in 0..2 {
+        let (again, found, _) = start(disk).unwrap();
+        assert_eq!((again, &found), (last, &dump));
+    }
+    (observer.0, paths(&loaded.namespace))
+}
+
+fn directories(names: &'static [&'static str]) -> Killed {
+    killed(5, 0, |fs| {
+        for name in names {
+            fs.mkdir(name);
+        }
+    })
+}
+
+/// The number of the frame whose transaction it is.
+fn frame_of(killed: &Killed, txid: u64) -> (usize, usize) {
+    let is_it = |(at, _): &&(usize, usize)| FrameHead::parse(&killed.bytes[*at..]).unwrap().txid == txid;
+    *killed.frames.iter().find(is_it).unwrap()
+}
+
+#[test]
+fn one_damaged_operation_is_passed_over_and_what_needs_it() {
+    let killed = directories(&["/a", "/b", "/b/c", "/d"]);
+    let first = killed.last.0 - 3;
+    let (at, len) = frame_of(&killed, first + 1);
+    let mut bytes = killed.bytes.clone();
+    bytes[at + len / 2] ^= 1;
+    let disk = killed.with(&bytes);
+    let (asked, paths) = recover(&disk, killed.last);
+    assert_eq!(asked, [format!("{} damaged", first + 1), format!("{} does not apply", first + 2)]);
+    assert_eq!(paths, ["/", "/a", "/d"]);
+    // What is damaged is kept.
+    let aside = PathBuf::from(format!("{}.corrupt", killed.segment.display()));
+    assert_eq!(disk.read(&aside, 1 << 30).unwrap(), bytes);
+}
+
+#[test]
+fn a_damaged_header_and_a_damaged_end_are_passed_over() {
+    let killed = directories(&["/a", "/b"]);
+    let last = killed.last.0;
+    let mut bytes = killed.bytes.clone();
+    bytes[5] = 9;
+    let (asked, paths) = recover(&killed.with(&bytes), killed.last);
+    assert_eq!((asked, paths), (vec!["1 damaged".to_owned()], vec!["/".into(), "/a".into(), "/b".into()]));
+    let (at, len) = frame_of(&killed, last);
+    let mut bytes = killed.bytes.clone();
+    bytes[at + len / 2] ^= 1;
+    let (asked, paths) = recover(&killed.with(&bytes), TxId(last - 1));
+    assert_eq!((asked, paths), (vec![format!("{last} damaged")], vec!["/".into(), "/a".into()]));
+}
+
+#[test]
+fn missing_segments_are_passed_over() {
+    let disk = MemDisk::new();
+    format_dirs(&disk, &dirs());
+    let mut fs = Running::start(Arc::new(disk.clone()), &dirs()).unwrap();
+    fs.mkdir("/a");
+    fs.log.roll();
+    let middle = fs.mkdir("/b");
+    fs.log.roll();
+    fs.mkdir("/c");
+    fs.log.wait_durable(fs.log.last_txid()).unwrap();
+    let last = fs.log.last_txid();
+    let disk = disk.kill_clone();
+    let current = Path::new("/name/current");
+    let holds =
+        |name: &FileName| matches!(name, FileName::Finalized { first, last } if (*first..=*last).contains(&middle));
+    let names = disk.list(current).unwrap();
+    let lost = names.iter().find(|entry| FileName::parse(&entry.name).is_some_and(|name| holds(&name))).unwrap();
+    disk.remove_file(&current.join(&lost.name)).unwrap();
+    let (asked, paths) = recover(&disk, last);
+    assert_eq!((asked.len(), asked[0].ends_with(" missing")), (1, true), "{asked:?}");
+    assert_eq!(paths, ["/", "/a", "/c"]);
+}
+
+#[test]
+fn a_finalized_segment_that_ends_early_is_passed_over() {
+    let disk = MemDisk::new();
+    format_dirs(&disk, &dirs());
+    let mut fs = Running::start(Arc::new(disk.clone()), &dirs()).unwrap();
+    fs.mkdir("/a");
+    let cut = fs.mkdir("/b");
+    fs.log.roll();
+    fs.mkdir("/c");
+    fs.log.wait_durable(fs.log.last_txid()).unwrap();
+    let last = fs.log.last_txid();
+    let disk = disk.kill_clone();
+    let entries = disk.list(Path::new("/name/current")).unwrap();
+    let name = entries.into_iter().map(|entry| entry.name).find(|name| name.starts_with("edits_0")).unwrap();
+    let path = Path::new("/name/current").join(name);
+    let bytes = disk.read(&path, 1 << 30).unwrap();
+    let mut at = 8;
+    while FrameHead::parse(&bytes[at..]).unwrap().txid < cut.0 {
+        at += FrameHead::parse(&bytes[at..]).unwrap().frame_bytes;
+    }
+    disk.open(&path, OpenMode::ReadWrite).unwrap().set_len(at as u64).unwrap();
+    let (asked, paths) = recover(&disk, last);
+    assert_eq!(asked, [format!("{cut} damaged")]);
+    assert_eq!(paths, ["/", "/a", "/c"]);
 }

@@ -19,6 +19,7 @@ mod lock;
 mod namenode;
 mod parked;
 mod proxy_users;
+mod recovery;
 mod reencryption;
 mod retry_cache;
 mod rpc;
@@ -39,7 +40,8 @@ pub const BUILD_VERSION: &str = "surus";
 pub use config_source::ConfigSource;
 pub use error::StartError;
 pub use namenode::{NameNode, NameNodeOptions};
-pub use storage::{StartOption, format, metadata_version, name_dirs, recover, rollback};
+pub use recovery::{RecoveryChoice, RecoveryQuestion, recover};
+pub use storage::{StartOption, format, metadata_version, name_dirs, rollback};
 /// For fuzzing.
 #[doc(hidden)]
 pub use {hosts::count_combined as count_combined_hosts, rpc::datanode::block_list::decode as decode_block_report};

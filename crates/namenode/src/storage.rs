@@ -13,7 +13,7 @@ use surus_conf::{Configuration, keys};
 use surus_disk::{Disk, RealDisk};
 use surus_journal::image::{Codec, ImageOptions};
 use surus_journal::{
-    Damage, JournalError, LAYOUT_VERSION, LoadObserver, Loaded, OLDEST_WRITTEN_LAYOUT, Retention, Storage, StorageInfo,
+    JournalError, LAYOUT_VERSION, LoadObserver, Loaded, OLDEST_WRITTEN_LAYOUT, Retention, Storage, StorageInfo,
 };
 use surus_namespace::blocks::BlockHandle;
 use surus_namespace::{EditOp, Namespace};
@@ -41,7 +41,7 @@ pub fn name_dirs(conf: &Configuration) -> Result<Vec<PathBuf>, StartError> {
 }
 
 /// Who holds a directory, as its lock file says.
-fn lock_content(conf: &Configuration) -> String {
+pub(crate) fn lock_content(conf: &Configuration) -> String {
     let host = conf.namenode_rpc_address().map(|a| a.host).unwrap_or_default();
     format!("{}@{host}", std::process::id())
 }
@@ -130,34 +130,6 @@ fn check_open_groups(namespace: &Namespace) -> Result<(), StartError> {
             "{path} is an erasure-coded file that is being written, which this version cannot go on with: start Hadoop on these \
              directories, let the file be closed or delete it, save the namespace, and start again"
         ))),
-    }
-}
-
-/// `namenode -recover`: loads, and wherever a segment is damaged asks whether to give up that transaction and all after it.
-/// Returns the last transaction that is left, `None` where `give_up` said no.
-///
-/// # Errors
-/// What `load` fails with, damage excepted; or the disk's.
-pub fn recover(
-    conf: &Configuration,
-    user: &str,
-    mut give_up: impl FnMut(&Damage) -> bool,
-) -> Result<Option<TxId>, StartError> {
-    let dirs = name_dirs(conf)?;
-    let storage = Storage::open(Arc::new(RealDisk), &dirs, &lock_content(conf), Retention::default())?;
-    loop {
-        match storage
-            .load(namespace_config(conf, user)?, &mut Observer { retry_cache: None::<&RetryCache<()>>, startup: None })
-        {
-            Ok(loaded) => return Ok(Some(loaded.last_txid)),
-            Err(JournalError::Damaged(damage)) if give_up(&damage) => {
-                for path in storage.give_up_from(&damage)? {
-                    tracing::warn!("kept aside: {}", path.display());
-                }
-            }
-            Err(JournalError::Damaged(_)) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        }
     }
 }
 

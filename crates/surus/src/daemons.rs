@@ -9,7 +9,7 @@ use std::sync::Arc;
 use surus_conf::{Configuration, keys};
 use surus_datanode::DataNode;
 use surus_disk::{Disk, RealDisk};
-use surus_namenode::{ConfigSource, NameNode, NameNodeOptions, StartOption};
+use surus_namenode::{ConfigSource, NameNode, NameNodeOptions, RecoveryChoice, RecoveryQuestion, StartOption};
 
 pub const NAMENODE_USAGE: &str = "Usage: surus namenode [-format [-clusterid CID] [-force] [-nonInteractive]]
        surus namenode [-regular] | [-genclusterid] | [-recover [-force]] | [-metadataVersion] | [-importCheckpoint]
@@ -34,7 +34,7 @@ enum NameNodeCommand {
         interactive: bool,
     },
     GenerateClusterId,
-    /// Give up damaged transactions, asking for each place unless forced.
+    /// Pass over what keeps the edits from loading, asking about each unless forced.
     Recover {
         force: bool,
     },
@@ -133,7 +133,7 @@ fn rollback(conf: &Configuration) -> Result<u8> {
         "\"rollBack\" will remove the current state of the file system,\nreturning you to the state prior to initiating \
          your recent\nupgrade. This action is permanent and cannot be undone."
     );
-    if !ask("Roll back file system state? (Y or N) ") {
+    if ask("Roll back file system state? (Y or N) ", &["y", "n"]) != Some("y") {
         eprintln!("Rollback aborted.");
         return Ok(exit::FAILED);
     }
@@ -306,17 +306,55 @@ fn refuse_missing_security(conf: &Configuration) -> Result<()> {
     Ok(())
 }
 
-/// Puts a question on a terminal; the end of the input is a no.
-fn ask(question: &str) -> bool {
-    eprint!("{question}");
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).is_ok() && line.trim().eq_ignore_ascii_case("y")
+/// Puts a question on a terminal until the answer is one of `choices`; the end of the input is `None`.
+fn ask<'c>(question: &str, choices: &[&'c str]) -> Option<&'c str> {
+    loop {
+        eprint!("{question}");
+        let mut line = String::new();
+        match std::io::stdin().lock().read_line(&mut line) {
+            Ok(0) | Err(_) => return None,
+            Ok(_) => {}
+        }
+        let known = choices.iter().find(|choice| line.trim().eq_ignore_ascii_case(choice));
+        if known.is_some() {
+            return known.copied();
+        }
+        eprintln!("I'm sorry, I cannot understand your response.");
+    }
 }
 
+/// Hadoop's recovery mode. `force`: always the first choice, and no question whether to begin.
+/// Source: `NameNode.doRecovery`, `MetaRecoveryContext.java`, Hadoop 3.5.0.
 fn recover(conf: &Configuration, force: bool) -> Result<u8> {
-    let left = surus_namenode::recover(conf, &surus_client::login_name(), |damage| {
-        eprintln!("{damage}");
-        force || ask(&format!("Give up transaction {} and all after it? They are kept aside. (Y or N) ", damage.txid))
+    let begin = "You have selected Metadata Recovery mode.  This mode is intended to recover lost metadata on a corrupt \
+                 filesystem.  Metadata recovery mode often permanently deletes data from your HDFS filesystem.  Please back up \
+                 your edit log and fsimage before trying this!\n\nAre you ready to proceed? (Y/N)\n (Y or N) ";
+    if !force && ask(begin, &["y", "n"]) != Some("y") {
+        eprintln!("Recovery aborted at user request.\n");
+        return Ok(exit::FAILED);
+    }
+    let mut force = force;
+    let left = surus_namenode::recover(conf, &surus_client::login_name(), |question| {
+        let RecoveryQuestion { problem, by } = question;
+        let prompt = format!(
+            "{problem}\n\nEnter 'c' to continue, {by}\nEnter 's' to stop reading the edit log here, abandoning any later \
+             edits\nEnter 'q' to quit without saving\nEnter 'a' to always select the first choice in the future without \
+             prompting. (c/s/q/a)\n"
+        );
+        if force {
+            eprint!("{prompt}");
+            output::print("automatically choosing c\n");
+            return RecoveryChoice::Continue;
+        }
+        match ask(&prompt, &["c", "s", "q", "a"]) {
+            Some("c") => RecoveryChoice::Continue,
+            Some("s") => RecoveryChoice::Stop,
+            Some("a") => {
+                force = true;
+                RecoveryChoice::Continue
+            }
+            _ => RecoveryChoice::Quit,
+        }
     })?;
     match left {
         Some(txid) => {
@@ -324,7 +362,7 @@ fn recover(conf: &Configuration, force: bool) -> Result<u8> {
             Ok(exit::OK)
         }
         None => {
-            eprintln!("surus: stopped; the damage named last is as it was");
+            eprintln!("surus: stopped; what was asked last is as it was");
             Ok(exit::FAILED)
         }
     }

@@ -1,4 +1,5 @@
-//! A damaged edit log under `surus start`: named, left alone, and given up by the command that the message shows.
+//! A damaged edit log under `surus start`: named, left alone, and passed over or given up by the command that
+//! the message shows.
 
 use crate::command_line::{show, surus};
 use crate::server::{Server, start_command};
@@ -48,20 +49,53 @@ fn the_message_shows_the_command_that_gives_up_the_damage() {
     assert_eq!(std::fs::read(&path).unwrap(), bytes, "nothing was changed");
 
     let words = command_shown(&message);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut asked = surus(&words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    asked.stdin.take().unwrap().write_all(b"n\n").unwrap();
-    let (code, _, message) = show(&asked.wait_with_output().unwrap());
-    assert!(code == 1 && message.contains("(Y or N)") && message.contains("as it was"), "{code} {message}");
+    let mut asked = recover(&words, &[], "n\n");
+    assert!(asked.0 == 1 && asked.1.contains("(Y or N)") && asked.1.contains("aborted"), "{asked:?}");
+    asked = recover(&words, &[], "y\nwhat\nq\n");
+    assert!(asked.0 == 1 && asked.1.contains("cannot understand") && asked.1.contains("as it was"), "{asked:?}");
     assert_eq!(std::fs::read(&path).unwrap(), bytes, "the answer was no");
 
-    let forced: Vec<&str> = words.iter().copied().chain(["-force"]).collect();
-    let (code, out, message) = show(&surus(&forced).output().unwrap());
-    assert!(code == 0 && out.contains("The edit log is whole"), "{code} {out} {message}");
+    let other = temporary.path().join("other");
+    copy(&dir, &other);
+    let elsewhere: Vec<String> =
+        words.iter().map(|word| word.replace(&*dir.to_string_lossy(), &other.to_string_lossy())).collect();
+    let (code, message) = recover(&elsewhere, &["-force"], "");
+    assert!(code == 0 && message.contains("skipping the bad section in the log"), "{code} {message}");
+    assert_eq!(left_in(&other), ["/after", "/kept"]);
 
-    let mut server = Server::start(&dir);
-    let there = |path: &str| server.client().file_status(path).is_ok();
-    assert_eq!([there("/kept"), there("/damaged-name"), there("/after")], [true, false, false]);
+    asked = recover(&words, &[], "y\ns\n");
+    assert!(asked.0 == 0 && asked.1.contains("to stop reading the edit log here"), "{asked:?}");
+    assert_eq!(left_in(&dir), ["/kept"]);
+}
+
+/// Runs the command with answers; exit code, and what it asked.
+fn recover(words: &[String], options: &[&str], answers: &str) -> (i32, String) {
+    let words: Vec<&str> = words.iter().map(String::as_str).chain(options.iter().copied()).collect();
+    let mut asked = surus(&words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    asked.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+    let (code, out, message) = show(&asked.wait_with_output().unwrap());
+    assert_eq!(code == 0, out.contains("The edit log is whole"), "{out}");
+    (code, message)
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(std::fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// Which of the directories that were made are there after a start.
+fn left_in(dir: &Path) -> Vec<&'static str> {
+    let mut server = Server::start(dir);
+    let client = server.client();
+    let left =
+        ["/after", "/damaged-name", "/kept"].into_iter().filter(|path| client.file_status(path).is_ok()).collect();
     server.kill();
     server.wait_for_end(Duration::from_secs(1));
+    left
 }
