@@ -122,7 +122,7 @@ impl<W> LoadObserver for Observer<'_, W> {
 fn check_open_groups(namespace: &Namespace) -> Result<(), StartError> {
     let is_open_group = |blocks: &[BlockHandle]| {
         let last = blocks.last().map(|block| namespace.blocks.info(*block));
-        last.is_some_and(|info| info.block.id.is_striped() && info.state.is_open())
+        last.is_some_and(|info| info.is_group && info.state.is_open())
     };
     match namespace.freeze().files_under_construction().find(|(inode, _)| is_open_group(inode.blocks())) {
         None => Ok(()),

@@ -414,7 +414,7 @@ impl ImageLoader {
             }
             let block_handle = namespace
                 .blocks
-                .insert(block, id, layout.replication, state)
+                .insert(block, id, layout.replication, state, layout.is_erasure_coded())
                 .ok_or(LoadError::DuplicateBlock(block.id))?;
             self.blocks.push(block_handle);
             length = length.saturating_add(block.num_bytes);

@@ -150,12 +150,13 @@ impl ImageLoader {
             }
             ImageDiffBody::File { length, blocks } => {
                 let replication = copy.as_ref().map_or(0, |copy| copy.layout.replication);
+                let is_group = self.namespace.tree.inode(handle).layout().is_erasure_coded();
                 let mut handles = Vec::with_capacity(blocks.len());
                 for block in blocks {
                     let known = self.namespace.blocks.find(block.id);
                     let new = || {
                         let state = crate::blocks::BlockState::Complete;
-                        self.namespace.blocks.insert(block, inode, replication, state)
+                        self.namespace.blocks.insert(block, inode, replication, state, is_group)
                     };
                     handles.push(known.or_else(new).ok_or(LoadError::DuplicateBlock(block.id))?);
                 }

@@ -67,7 +67,7 @@ impl Harness {
         for &num_bytes in lengths {
             self.next_block += 1;
             let block = Block { id: BlockId(self.next_block), generation_stamp: GenerationStamp(1001), num_bytes };
-            let handle = self.namespace.blocks.insert(block, id, 1, BlockState::Complete).unwrap();
+            let handle = self.namespace.blocks.insert(block, id, 1, BlockState::Complete, false).unwrap();
             self.namespace.tree.push_block(file, handle);
         }
         self.namespace.tree.set_file_size(file, lengths.iter().sum(), 0);

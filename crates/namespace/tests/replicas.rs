@@ -6,12 +6,13 @@ use surus_namespace::blocks::{BadBlock, Observation, ReplicaState};
 use surus_namespace::edit_op::AddClose;
 use surus_namespace::ops::append::Append;
 use surus_namespace::ops::delete::Delete;
+use surus_namespace::ops::erasure_coding::SetErasureCodingPolicy;
 use surus_namespace::ops::get_block_locations::{BlockLocationsPart, GetBlockLocations};
 use surus_namespace::ops::recover_lease::RecoverLease;
 use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot, DeleteSnapshot};
 use surus_namespace::ops::truncate::Truncate;
-use surus_types::{Block, BlockId, RpcIds};
+use surus_types::{Block, BlockId, GenerationStamp, RpcIds};
 
 #[test]
 fn set_replication_up_and_down_converges() {
@@ -275,6 +276,7 @@ fn a_copy_outlives_the_snapshot_it_is_made_for() {
 #[test]
 fn block_groups_are_kept_and_not_followed() {
     let mut c = Cluster::new(1);
+    c.run(&SetErasureCodingPolicy { src: "/", policy: None }).done();
     c.create("/coded", "client", 1).done();
     let group = |i: i64| Block { id: BlockId(i64::MIN + 1024 * i), num_bytes: 7, ..Block::default() };
     let add = |penultimate, last| EditOp::AddBlock { path: "/coded".into(), penultimate, last, rpc: RpcIds::NONE };
@@ -290,4 +292,31 @@ fn block_groups_are_kept_and_not_followed() {
     assert_eq!((info.safe_blocks, info.total_blocks), (3, 3));
     let append = c.run(&Append { src: "/coded", client_name: "client", new_block: true });
     assert_eq!(append.error(), "append: /coded is erasure-coded, and this version cannot write its data.");
+}
+
+/// Blocks from before Hadoop 2 have random ids. A file without a policy whose block has a negative one is a file like others.
+#[test]
+fn negative_ids_of_old_blocks_are_ordinary_blocks() {
+    let mut c = Cluster::new(2);
+    c.create("/old", "client", 2).done();
+    let mut block = Block { id: BlockId(-7_654_321), num_bytes: 0, generation_stamp: GenerationStamp(900) };
+    c.commit(vec![EditOp::AddBlock { path: "/old".into(), penultimate: None, last: block, rpc: RpcIds::NONE }], &[]);
+    block.num_bytes = 7;
+    let opened = c.log.iter().find_map(|op| if let EditOp::Add(op) = op { Some((**op).clone()) } else { None });
+    let close = AddClose { blocks: vec![block], client_name: "".into(), ..opened.unwrap() };
+    c.commit(vec![EditOp::Close(Box::new(close))], &[]);
+    let info = c.replay().blocks.safe_mode_info();
+    assert_eq!((info.safe_blocks, info.total_blocks), (0, 1), "the start waits for it");
+
+    c.store(0, block, ReplicaState::Finalized);
+    c.full_report(0);
+    assert_eq!(c.num_replicas(block.id), 1);
+    for _ in 0..4 {
+        c.tick(3_000);
+    }
+    assert_eq!((c.num_replicas(block.id), c.holders(block).len()), (2, 2), "it is copied");
+    let mut located = 0;
+    let request = GetBlockLocations { src: "/old", offset: 0, length: 7 };
+    let found = c.namespace.get_block_locations(&c.env(), &request, &mut |_| located += 1);
+    assert!(found.is_ok() && located > 0);
 }

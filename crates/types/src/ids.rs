@@ -53,7 +53,8 @@ impl BlockId {
     /// The last reserved id: the first block allocated on a fresh file system is this plus one.
     pub const LAST_RESERVED: BlockId = BlockId(1_073_741_824);
 
-    /// Whether the id belongs to an erasure-coded block group (the sign bit is set).
+    /// Whether the id can be of an erasure-coded block group (the sign bit is set). Some blocks from before Hadoop 2 have such ids,
+    /// too: of a block that is known its file says what it is.
     pub fn is_striped(self) -> bool {
         self.0 < 0
     }

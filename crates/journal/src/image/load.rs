@@ -191,6 +191,7 @@ fn block_ids(section: &NameSystemSection) -> BlockIds {
     BlockIds {
         generation_stamp: GenerationStamp(section.genstamp_v2()),
         generation_stamp_v1: GenerationStamp(section.genstamp_v1()),
+        generation_stamp_v1_limit: GenerationStamp(section.genstamp_v1_limit()),
         last_allocated_block_id: number(section.last_allocated_block_id, fresh.last_allocated_block_id),
         last_allocated_striped_block_id: number(
             section.last_allocated_striped_block_id,

@@ -81,7 +81,7 @@ fn name_system(image: &FrozenImage, txid: TxId, info: &StorageInfo) -> NameSyste
         namespace_id: Some(info.namespace_id as u32),
         genstamp_v1: Some(image.ids.generation_stamp_v1.0),
         genstamp_v2: Some(image.ids.generation_stamp.0),
-        genstamp_v1_limit: Some(0),
+        genstamp_v1_limit: Some(image.ids.generation_stamp_v1_limit.0),
         last_allocated_block_id: Some(image.ids.last_allocated_block_id.0 as u64),
         transaction_id: Some(txid.0),
         rolling_upgrade_start_time: image.rolling_upgrade.map(|upgrade| upgrade.start_time as u64),

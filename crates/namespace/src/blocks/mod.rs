@@ -47,6 +47,8 @@ pub struct BlockIds {
     pub generation_stamp: GenerationStamp,
     /// Stamps of blocks from before Hadoop 2; never grows here.
     pub generation_stamp_v1: GenerationStamp,
+    /// Stamps below are of such blocks. Kept for Hadoop; 0 where there never were any.
+    pub generation_stamp_v1_limit: GenerationStamp,
     pub last_allocated_block_id: BlockId,
     pub last_allocated_striped_block_id: BlockId,
 }
@@ -56,6 +58,7 @@ impl Default for BlockIds {
         BlockIds {
             generation_stamp: GenerationStamp::LAST_RESERVED,
             generation_stamp_v1: GenerationStamp::LAST_RESERVED,
+            generation_stamp_v1_limit: GenerationStamp(0),
             last_allocated_block_id: BlockId::LAST_RESERVED,
             last_allocated_striped_block_id: BlockId(i64::MIN),
         }
@@ -69,6 +72,8 @@ pub struct BlockInfo {
     pub state: BlockState,
     pub owner: InodeId,
     pub replication: u16,
+    /// Of an erasure-coded file: a block group, which is kept and not followed.
+    pub is_group: bool,
 }
 
 /// Everything about blocks and DataNodes.
@@ -114,11 +119,21 @@ pub struct BlockManager {
 }
 
 impl BlockManager {
-    /// Adds a block of a file. While replaying, a block that is merely committed counts as complete: its file went on.
+    /// Adds a block of a file, `is_group` where that is erasure-coded (`FileLayout::is_erasure_coded`). While replaying, a block that is merely committed counts as complete: its file went on.
     ///
     /// `None`: the id is taken already (a damaged log or image), or there are 2^32 blocks.
-    pub fn insert(&mut self, block: Block, owner: InodeId, replication: u16, state: BlockState) -> Option<BlockHandle> {
+    pub fn insert(
+        &mut self,
+        block: Block,
+        owner: InodeId,
+        replication: u16,
+        state: BlockState,
+        is_group: bool,
+    ) -> Option<BlockHandle> {
         let handle = self.table.insert(block, owner, replication, state)?;
+        if is_group {
+            self.table.row_mut(handle).set(table::FLAG_GROUP, true);
+        }
         match state {
             BlockState::Complete => self.num_complete += 1,
             _ => {
@@ -127,7 +142,7 @@ impl BlockManager {
         }
         if self.active {
             self.update_redundancy(handle);
-        } else if block.id.is_striped() {
+        } else if is_group {
             self.update_safe(handle);
         }
         Some(handle)
@@ -181,7 +196,13 @@ impl BlockManager {
 
     pub fn info(&self, handle: BlockHandle) -> BlockInfo {
         let row = self.table.row(handle);
-        BlockInfo { block: row.block(), state: row.state(), owner: row.owner, replication: row.replication }
+        BlockInfo {
+            block: row.block(),
+            state: row.state(),
+            owner: row.owner,
+            replication: row.replication,
+            is_group: row.is_group(),
+        }
     }
 
     pub fn block(&self, handle: BlockHandle) -> Block {

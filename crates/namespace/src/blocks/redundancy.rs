@@ -70,7 +70,7 @@ impl BlockManager {
         self.update_safe(handle);
         let row = *self.table.row(handle);
         // Nobody here knows where the parts of a block group are: it is neither missing nor to be copied.
-        if row.id.is_striped() {
+        if row.is_group() {
             return;
         }
         if !self.active || self.safe_mode.is_startup() || !row.state().is_complete() {

@@ -147,7 +147,7 @@ impl BlockManager {
     /// parts say nothing here.
     pub(super) fn update_safe(&mut self, handle: BlockHandle) {
         let (wanted, row) = (usize::from(self.config.safe_mode_replication), self.table.row(handle));
-        let safe = row.state().is_complete() && (row.id.is_striped() || self.usable_replicas(handle) >= wanted);
+        let safe = row.state().is_complete() && (row.is_group() || self.usable_replicas(handle) >= wanted);
         if safe != self.table.row(handle).has(FLAG_SAFE) {
             self.table.row_mut(handle).set(FLAG_SAFE, safe);
             self.num_safe = if safe { self.num_safe + 1 } else { self.num_safe - 1 };

@@ -125,9 +125,10 @@ impl BlockManager {
         state: ReplicaState,
         hint: Option<DatanodeHandle>,
     ) -> Option<BlockHandle> {
-        // A replica of a block group carries an id of its own, which no block has: to judge it by that would order its deletion.
+        // A replica of a block group carries an id of its own, or the group's: to judge it by that would order its deletion.
         // Until erasure-coded data is read it is left alone.
-        if reported.id.is_striped() {
+        if reported.id.is_striped() && self.table.find(reported.id).is_none_or(|found| self.table.row(found).is_group())
+        {
             return None;
         }
         let new_here = self.datanodes.storage(storage).block_reports == 0 && self.safe_mode.is_startup();

@@ -69,6 +69,10 @@ pub(super) const FLAG_CORRUPT: u8 = 4;
 pub(super) const FLAG_EXCESS: u8 = 8;
 /// Row flags: priority in the low-redundancy queues plus one, 0: not queued.
 pub(super) const PRIORITY_SHIFT: u8 = 4;
+const PRIORITY_MASK: u8 = 0x70;
+/// Row flag: a block group, the block of an erasure-coded file. Its id is negative, but so are those of some blocks from before
+/// Hadoop 2, which are ordinary ones.
+pub(super) const FLAG_GROUP: u8 = 0x80;
 
 /// One block. What the edit log knows (id, stamp, length, owner, replication, whether open) and where its replicas are.
 #[derive(Clone, Copy, Debug)]
@@ -115,13 +119,16 @@ impl Row {
     pub fn set(&mut self, flag: u8, on: bool) {
         self.flags = if on { self.flags | flag } else { self.flags & !flag };
     }
+    pub fn is_group(&self) -> bool {
+        self.has(FLAG_GROUP)
+    }
     /// Priority in the low-redundancy queues.
     pub fn priority(&self) -> Option<usize> {
-        usize::from(self.flags >> PRIORITY_SHIFT).checked_sub(1)
+        usize::from((self.flags & PRIORITY_MASK) >> PRIORITY_SHIFT).checked_sub(1)
     }
     pub fn set_priority(&mut self, priority: Option<usize>) {
         let coded = priority.map_or(0, |p| p as u8 + 1);
-        self.flags = (self.flags & ((1 << PRIORITY_SHIFT) - 1)) | (coded << PRIORITY_SHIFT);
+        self.flags = (self.flags & !PRIORITY_MASK) | (coded << PRIORITY_SHIFT);
     }
 }
 
@@ -259,10 +266,10 @@ mod tests {
         assert_eq!(size_of::<Row>(), 48);
         let mut row = Row::FREE;
         row.set_priority(Some(4));
-        row.set(FLAG_SAFE | FLAG_EXCESS, true);
+        row.set(FLAG_SAFE | FLAG_EXCESS | FLAG_GROUP, true);
         assert_eq!(row.priority(), Some(4));
         row.set_priority(None);
-        assert!(row.priority().is_none() && row.has(FLAG_SAFE) && row.has(FLAG_EXCESS));
+        assert!(row.priority().is_none() && row.flags == FLAG_SAFE | FLAG_EXCESS | FLAG_GROUP);
     }
 
     #[test]

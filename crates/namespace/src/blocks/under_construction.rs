@@ -334,7 +334,7 @@ impl BlockManager {
         self.end_copy(&open);
         if !self.active {
             // Nobody reports block groups.
-            if self.table.row(handle).id.is_striped() {
+            if self.table.row(handle).is_group() {
                 self.update_safe(handle);
             }
             return;

@@ -101,7 +101,7 @@ impl Append<'_> {
         let Some(last) = namespace.tree.inode(file).blocks().last() else { return Ok(()) };
         let info = namespace.blocks.info(*last);
         let last_block = info.block;
-        if last_block.id.is_striped() {
+        if info.is_group {
             let text = format!("append: {path} is erasure-coded, and this version cannot write its data.");
             return Err(HdfsError::new(ExceptionClass::UnsupportedOperation, text).into());
         }

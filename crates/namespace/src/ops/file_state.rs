@@ -195,7 +195,8 @@ impl Namespace {
     ) -> Result<BlockHandle, ApplyError> {
         // As an image would have it after a restart: what a snapshot wants counts for all blocks of the file.
         let (owner, replication) = (self.tree.inode(file).id(), self.tree.block_replication(file));
-        let Some(handle) = self.blocks.insert(block, owner, replication, state) else {
+        let is_group = self.tree.inode(file).layout().is_erasure_coded();
+        let Some(handle) = self.blocks.insert(block, owner, replication, state, is_group) else {
             return Err(ApplyError::other(op, path, format!("{block} exists already")));
         };
         self.tree.push_block(file, handle);

@@ -66,7 +66,7 @@ impl Namespace {
         let inode = self.shown(&path, self.existing_file(&path)?);
         self.check_unreadable_by_superuser(env, inode.handle())?;
         self.check_path_access(env, &path, FsAction::READ)?;
-        if inode.blocks().iter().any(|block| self.blocks.block(*block).id.is_striped()) {
+        if inode.layout().is_erasure_coded() && !inode.blocks().is_empty() {
             return Err(HdfsError::io(format!(
                 "{src} is erasure-coded: its blocks are kept as they are, but this version cannot read their data"
             )));

@@ -126,6 +126,13 @@ pub struct FileLayout {
     pub erasure_coding_policy: u8,
 }
 
+impl FileLayout {
+    /// The file's blocks are block groups.
+    pub fn is_erasure_coded(&self) -> bool {
+        self.erasure_coding_policy != 0
+    }
+}
+
 /// All interned values. Behind one `Arc`: a checkpoint shares it, and a new value copies it while one does.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interned {

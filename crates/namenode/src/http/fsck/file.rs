@@ -50,7 +50,7 @@ impl FileCheck<'_> {
         // The block that is written is not looked at, nor are block groups: where their parts are nobody here knows.
         let is_checked = |block: &&BlockHandle| {
             let info = self.namespace.blocks.info(**block);
-            info.state.is_complete() && !info.block.id.is_striped()
+            info.state.is_complete() && !info.is_group
         };
         let checked = inode.blocks().iter().filter(is_checked);
         let (mut wrong, mut report) = (Wrong::default(), String::new());
@@ -232,12 +232,15 @@ mod tests {
     fn erasure_coded_files_are_not_missing() {
         let mut namespace = Namespace::default();
         let permission = PermissionStatus { user: "u".into(), group: "g".into(), permission: FsPermission(0o644) };
-        for (name, id, block) in [("plain", 20_000, 1 << 30), ("coded", 20_001, i64::MIN + 1024)] {
+        let (group, old) = (i64::MIN + 1024, -5);
+        for (name, id, block, policy) in
+            [("plain", 20_000, 1 << 30, 0), ("coded", 20_001, group, 1), ("old", 20_002, old, 0)]
+        {
             let new = NewInode { id: InodeId(id), permission: &permission, modification_time: 1, access_time: 1 };
-            let layout = FileLayout { replication: 1, ..FileLayout::default() };
+            let layout = FileLayout { replication: 1, erasure_coding_policy: policy, ..FileLayout::default() };
             let file = namespace.tree.add_file(InodeHandle::ROOT, name.as_bytes(), &new, layout).unwrap();
             let block = Block { id: BlockId(block), generation_stamp: GenerationStamp(1001), num_bytes: 7 };
-            let handle = namespace.blocks.insert(block, InodeId(id), 1, BlockState::Complete).unwrap();
+            let handle = namespace.blocks.insert(block, InodeId(id), 1, BlockState::Complete, policy != 0).unwrap();
             namespace.tree.push_block(file, handle);
         }
         let check = |name: &str| {
@@ -249,5 +252,7 @@ mod tests {
         };
         assert_eq!(check("/plain"), (true, "CORRUPT", 1));
         assert_eq!(check("/coded"), (false, "HEALTHY", 0));
+        // From before Hadoop 2: a negative id alone makes no block group.
+        assert_eq!(check("/old"), (true, "CORRUPT", 1));
     }
 }
