@@ -113,7 +113,7 @@ public class Methods {
     for (Map.Entry<String, String> v : variables.entrySet()) if (v.getValue().length() > 8) s = s.replace(v.getValue(), "${" + v.getKey() + "}");
     return s.stripTrailing().replaceAll("127\\.0\\.0\\.1:\\d+", "{HOST:PORT}").replaceAll("(xferPort|infoPort|ipcPort): \\d+", "$1: 0").replaceAll("(NamenodeHostName:|host = )[^;) ]*", "$1{HOST}").replaceAll("DS-[0-9a-f-]{36}", "{STORAGE}")
       .replaceAll("\\d{4}-\\d\\d-\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d[,.]\\d+\\S*", "{TIME}").replaceAll("s\\d{8}-\\d{6}\\.\\d{3}", "s{TIME}").replaceAll("\\b1[78]\\d{11}\\b", "{TIME}").replaceAll("@[0-9a-f]{5,8}\\b", "@{HASH}")
-      .replaceAll("namespaceID = \\d+;", "namespaceID = {ID};").replaceAll("ipc\\.\\d+\\.", "ipc.{PORT}.").replaceAll("(x{200})x*", "$1{MORE}").replaceAll("(?:/y){50,}", "{/y repeated}").replace("\\", "\\\\").replace("\t", "\\t").replace("\r", "").replace("\n", "\\n").replaceAll("[\\x00-\\x1f\\x7f]", "{CONTROL}");
+      .replaceAll("namespaceID = \\d+;", "namespaceID = {ID};").replaceAll("respectively: (-\\d+); -?\\d+; \\S+ \\S+;", "respectively: $1; {ID}; {TIME}; {CID};").replaceAll("ipc\\.\\d+\\.", "ipc.{PORT}.").replaceAll("(x{200})x*", "$1{MORE}").replaceAll("(?:/y){50,}", "{/y repeated}").replace("\\", "\\\\").replace("\t", "\\t").replace("\r", "").replace("\n", "\\n").replaceAll("[\\x00-\\x1f\\x7f]", "{CONTROL}");
   }
 
   static String shorten(String s) { return s.replaceAll("(x{20})x*", "$1{MORE}").replaceAll("(?:/y){10,}", "{/y repeated}"); }
@@ -212,6 +212,8 @@ public class Methods {
     UserGroupInformation root = UserGroupInformation.createRemoteUser("root");
     fs = root.doAs((PrivilegedExceptionAction<FileSystem>) () -> FileSystem.newInstance(conf));
     learn();
+    // Shown in the audit log, escaped.
+    CallerContext.setCurrent(new CallerContext.Builder("m\t\u00e4").setSignature("s\"".getBytes(StandardCharsets.UTF_8)).build());
     out.println("number\tuser\tmethod\trequest\texception\tanswer or message");
     for (String line : Files.readAllLines(Paths.get(a[1]))) {
       if (line.isBlank() || line.startsWith("#")) continue;

@@ -10,7 +10,7 @@ d=$(mktemp -d); trap '"$H" stop "$d"; sleep 1; rm -rf "$d"' EXIT
 export JOPTS=-Xmx400m HADOOP_LOG_DIR=$d
 prop() { sed -i "/<name>$1</d; s|</configuration>|<property><name>$1</name><value>$2</value></property></configuration>|" "$d/conf/hdfs-site.xml"; }
 export HDFS_AUDIT_LOGGER=INFO,log
-"$H" conf "$d" "$p"; prop dfs.heartbeat.interval 1; sed -i 's/FSNamesystem.audit=WARN/FSNamesystem.audit=INFO/' "$d/conf/log4j.properties"
+"$H" conf "$d" "$p"; prop dfs.heartbeat.interval 1; prop hadoop.caller.context.enabled true; sed -i 's/FSNamesystem.audit=WARN/FSNamesystem.audit=INFO/' "$d/conf/log4j.properties"
 mkdir "$d/cls"; lib=$("$H" cp "$d" | sed 's/^[^:]*://'); javac -nowarn -d "$d/cls" -cp "$lib" "$here/Methods.java" 2> "$out/methods-javac.log"
 "$H" format "$d" > "$out/methods-format.log" 2>&1; JOPTS="-Xmx512m -Dhadoop.log.dir=$d" "$H" nn "$d"; sleep 1; "$H" dn "$d"; "$H" ready "$d"; kill -0 "$(cat "$d/nn.pid")"
 timeout 900 java $JOPTS -cp "$d/conf:$d/cls:$lib" Methods "127.0.0.1:$p" "$here/cases.txt" "$out/methods-rows.tsv" > "$out/methods.log" 2>&1 || { tail -5 "$out/methods.log"; exit 1; }

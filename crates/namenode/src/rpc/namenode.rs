@@ -9,15 +9,16 @@ use crate::safe_mode::What;
 use crate::to_proto;
 use surus_namespace::blocks::{BlockHandle, BlocksWanted, StorageHandle};
 use surus_proto::hadoop::hdfs::namenode::{
-    EndCheckpointRequestProto, ErrorReportRequestProto, ErrorReportResponseProto, GetBlockKeysResponseProto,
-    GetBlocksRequestProto, GetBlocksResponseProto, GetEditLogManifestRequestProto, GetEditLogManifestResponseProto,
-    GetMostRecentCheckpointTxIdResponseProto, GetMostRecentNameNodeFileTxIdRequestProto,
-    GetMostRecentNameNodeFileTxIdResponseProto, GetTransactionIdResponseProto, IsRollingUpgradeResponseProto,
-    IsUpgradeFinalizedResponseProto, RegisterRequestProto, RollEditLogResponseProto, StartCheckpointRequestProto,
+    EndCheckpointRequestProto, EndCheckpointResponseProto, ErrorReportRequestProto, ErrorReportResponseProto,
+    GetBlockKeysResponseProto, GetBlocksRequestProto, GetBlocksResponseProto, GetEditLogManifestRequestProto,
+    GetEditLogManifestResponseProto, GetMostRecentCheckpointTxIdResponseProto,
+    GetMostRecentNameNodeFileTxIdRequestProto, GetMostRecentNameNodeFileTxIdResponseProto,
+    GetTransactionIdResponseProto, IsRollingUpgradeResponseProto, IsUpgradeFinalizedResponseProto,
+    RegisterRequestProto, RollEditLogResponseProto, StartCheckpointRequestProto,
 };
 use surus_proto::hadoop::hdfs::{
     BlockProto, BlockWithLocationsProto, BlocksWithLocationsProto, CheckpointSignatureProto, NamenodeRegistrationProto,
-    RemoteEditLogManifestProto, RemoteEditLogProto,
+    RemoteEditLogManifestProto, RemoteEditLogProto, StorageInfoProto,
 };
 use surus_types::{ExceptionClass, HdfsError};
 
@@ -236,11 +237,25 @@ fn start_checkpoint(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(),
     Err(no_backup())
 }
 
-fn end_checkpoint(core: &Core, call: &Call<'_>, _: &mut Vec<u8>) -> Result<(), HdfsError> {
+/// Hadoop asks who the signature is of, and not who ends. Source: `CheckpointSignature.validateStorageInfo`, Hadoop 3.5.0.
+fn end_checkpoint(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: EndCheckpointRequestProto = call.decode()?;
     call.check_superuser("endCheckpoint")?;
-    check_registration(core, &request.registration)?;
-    Err(no_backup())
+    core.check_safe_mode(&core.namespace.read(), What("Checkpoint not ended", ""))?;
+    let shown = |info: &StorageInfoProto| (info.layout_version as i32, info.namespce_id as i32, info.c_time as i64);
+    let CheckpointSignatureProto { block_pool_id, storage_info: theirs, .. } = &request.signature;
+    let (ours, pool) = (core.id.to_proto(), &core.id.block_pool_id);
+    if shown(theirs) != shown(&ours) || theirs.cluster_id != ours.cluster_id || block_pool_id != pool {
+        let ((version, namespace, time), cluster) = (shown(theirs), &theirs.cluster_id);
+        let ((our_version, our_namespace, our_time), our_cluster) = (shown(&ours), &ours.cluster_id);
+        return Err(HdfsError::io(format!(
+            "Inconsistent checkpoint fields.\nLV = {version} namespaceID = {namespace} cTime = {time} ; clusterId = {cluster} ; \
+             blockpoolId = {block_pool_id}.\nExpecting respectively: {our_version}; {our_namespace}; {our_time}; {our_cluster}; \
+             {pool}."
+        )));
+    }
+    put(out, &EndCheckpointResponseProto {});
+    Ok(())
 }
 
 fn no_backup() -> HdfsError {
