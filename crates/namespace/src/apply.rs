@@ -191,7 +191,7 @@ impl Namespace {
     fn apply_snapshot(&mut self, op: &EditOp, txid: TxId) -> Result<Applied, ApplyError> {
         match op {
             EditOp::AllowSnapshot { root } => ops::snapshot::apply_allow(self, root),
-            EditOp::DisallowSnapshot { root } => ops::snapshot::apply_disallow(self, root),
+            EditOp::DisallowSnapshot { root } => ops::snapshot::apply_disallow(self, root, txid),
             EditOp::CreateSnapshot { root, name, mtime, .. } => ops::snapshot::apply_create(self, root, name, *mtime),
             EditOp::RenameSnapshot { root, old_name, new_name, mtime, .. } => {
                 ops::snapshot::apply_rename(self, root, old_name, new_name, *mtime)

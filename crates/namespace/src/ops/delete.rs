@@ -70,7 +70,7 @@ pub fn apply(namespace: &mut Namespace, path: &str, timestamp: i64, txid: TxId) 
     let Some(parent) = namespace.tree.inode(handle).parent() else {
         return Err(ApplyError::WrongKind { op: "OP_DELETE", path: path.into() });
     };
-    namespace.disallow_snapshots_below(handle);
+    namespace.disallow_snapshots_below(handle, txid);
     namespace.tree.touch_directory(parent, timestamp);
     namespace.detach_and_free(handle, txid);
     Ok(Applied { detached: namespace.has_detached() })

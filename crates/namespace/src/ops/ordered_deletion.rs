@@ -1,6 +1,7 @@
 //! Ordered deletion (`dfs.namenode.snapshot.deletion.ordered`): of a directory only the oldest snapshot is deleted at once.
 //! Others are marked, by an extended attribute and a number behind their name, and go when they have become the oldest. The
-//! log has plain deletions: the setting decides what they do. Source: `SnapshotManager.deleteSnapshot`,
+//! log has plain deletions: the setting decides what they do. A log of a time with another setting replays nevertheless, where
+//! Hadoop does not start. Source: `SnapshotManager.deleteSnapshot`,
 //! `SnapshotDeletionGc.java`, Hadoop 3.5.0.
 
 use super::snapshot::snapshot_error;
@@ -12,7 +13,7 @@ use crate::tree::{InodeHandle, InodeView, SnapshotId};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use surus_types::{HdfsError, RpcIds};
+use surus_types::{HdfsError, RpcIds, TxId};
 
 /// Source: `HdfsServerConstants.XATTR_SNAPSHOT_DELETED`, Hadoop 3.5.0.
 const SNAPSHOT_DELETED_XATTR: &str = "hdfs.snapshot.deleted";
@@ -96,12 +97,37 @@ impl Namespace {
     }
 }
 
+/// Logs of a time with another setting.
+impl Namespace {
+    /// Whether the deletion of a marked snapshot finds nothing because marking it has deleted it: the setting is off now.
+    pub(super) fn went_when_marked(&self, root: InodeHandle, name: &str) -> bool {
+        let Some(snapshot) = name.rsplit_once('#').and_then(|(_, id)| id.parse::<SnapshotId>().ok()) else {
+            return false;
+        };
+        snapshot < self.tree.snapshot_counter() && self.tree.inode(root).snapshot_name(snapshot).is_none()
+    }
+
+    /// Deletes snapshots that are only marked, where the log goes on as if they were gone: the setting was off then. Nothing of
+    /// the kind is in the log of a time when it was on.
+    pub(super) fn delete_marked(&mut self, root: InodeHandle, txid: TxId) {
+        if !self.config.snapshots.ordered_deletion {
+            return;
+        }
+        let Some(snapshottable) = self.tree.inode(root).snapshottable() else { return };
+        let marked = |id: &SnapshotId| self.is_marked_deleted(self.tree.inode_at(root, *id));
+        let marked: Vec<SnapshotId> =
+            snapshottable.snapshots.iter().map(|snapshot| snapshot.id).filter(marked).collect();
+        for snapshot in marked {
+            self.delete_snapshot(root, snapshot, txid);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::NamespaceConfig;
     use alloc::string::ToString;
-    use surus_types::TxId;
 
     struct Log(Namespace, u64);
 
@@ -128,11 +154,42 @@ mod tests {
         }
     }
 
+    fn log(ordered: bool) -> Log {
+        let mut config = NamespaceConfig::default();
+        config.snapshots.ordered_deletion = ordered;
+        Log(Namespace::new(config), 0)
+    }
+
+    #[test]
+    fn the_log_of_a_time_with_the_setting_on_replays_with_it_off() {
+        let mut log = log(false);
+        log.run(EditOp::AllowSnapshot { root: "/".into() });
+        ["a", "b", "c"].iter().for_each(|name| log.create(name));
+        ["b", "b#1", "a", "b#1#1"].iter().for_each(|name| log.delete(name));
+        assert_eq!(log.snapshots(), "c 1");
+        // What never was is damage all the same.
+        for name in ["d", "c#2", "c#3", "c#x"] {
+            let op = EditOp::DeleteSnapshot { root: "/".into(), name: name.into(), mtime: 9, rpc: RpcIds::NONE };
+            assert!(log.0.apply(&op, TxId(log.1 + 1)).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_log_of_a_time_with_the_setting_off_replays_with_it_on() {
+        let mut log = log(true);
+        log.run(EditOp::AllowSnapshot { root: "/".into() });
+        ["a", "b", "c"].iter().for_each(|name| log.create(name));
+        ["c", "b"].iter().for_each(|name| log.delete(name));
+        assert_eq!(log.snapshots(), "a 1, b#1 deleted 9, c#2 deleted 9");
+        log.delete("a");
+        log.run(EditOp::DisallowSnapshot { root: "/".into() });
+        assert_eq!(log.0.tree.snapshots().count(), 0);
+        log.0.tree.check_interned().unwrap();
+    }
+
     #[test]
     fn all_but_the_oldest_are_marked() {
-        let mut config = NamespaceConfig::default();
-        config.snapshots.ordered_deletion = true;
-        let mut log = Log(Namespace::new(config), 0);
+        let mut log = log(true);
         log.run(EditOp::AllowSnapshot { root: "/".into() });
         ["a", "b", "c"].iter().for_each(|name| log.create(name));
         log.delete("b");

@@ -258,7 +258,7 @@ pub fn apply(
     match namespace.tree.child(to, name) {
         // A directory that is replaced is empty: the source may not lie in it.
         Some(replaced) if overwrite && namespace.tree.inode(replaced).child_count() == 0 => {
-            namespace.disallow_snapshots_below(replaced);
+            namespace.disallow_snapshots_below(replaced, txid);
             namespace.detach_and_free(replaced, txid);
         }
         Some(_) => return Err(ApplyError::other(op, dst, "the target is in the way")),

@@ -7,7 +7,7 @@ use crate::edit_op::EditOp;
 use crate::permission::Wanted;
 use crate::plan::{Env, Operation, Plan, Refusal};
 use crate::resolve::{DirOp, Resolved};
-use crate::tree::{Garbage, InodeHandle, SNAPSHOT_ID_MAX};
+use crate::tree::{Garbage, InodeHandle, SNAPSHOT_ID_MAX, SnapshotId};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -346,14 +346,27 @@ impl Namespace {
     }
 
     /// What was cut off cannot have snapshots any more.
-    pub(super) fn disallow_snapshots_below(&mut self, top: InodeHandle) {
+    pub(super) fn disallow_snapshots_below(&mut self, top: InodeHandle, txid: TxId) {
         if self.tree.snapshottable_directories().len() == 0 {
             return;
         }
         let below: Vec<_> = self.tree.snapshottable_directories().filter(|&d| self.tree.is_below(d, top)).collect();
         for directory in below {
+            self.delete_marked(directory, txid);
             self.tree.disallow_snapshots(directory);
         }
+    }
+
+    pub(super) fn delete_snapshot(&mut self, directory: InodeHandle, snapshot: SnapshotId, txid: TxId) {
+        let mut garbage = Garbage::default();
+        let sizes_change = self.tree.delete_snapshot(directory, snapshot, &mut garbage);
+        self.collect_garbage(garbage, txid);
+        if sizes_change {
+            self.tree.sum_held();
+        } else {
+            self.tree.refresh_held();
+        }
+        self.free_at_once();
     }
 
     /// Gets rid of what nothing shows any more.
@@ -439,8 +452,9 @@ pub fn apply_allow(namespace: &mut Namespace, root: &str) -> Result<Applied, App
 ///
 /// # Errors
 /// There is no such directory, or it has snapshots.
-pub fn apply_disallow(namespace: &mut Namespace, root: &str) -> Result<Applied, ApplyError> {
+pub fn apply_disallow(namespace: &mut Namespace, root: &str, txid: TxId) -> Result<Applied, ApplyError> {
     let directory = directory_of(namespace, DISALLOW, root)?;
+    namespace.delete_marked(directory, txid);
     if namespace.tree.inode(directory).snapshottable().is_some_and(|s| !s.snapshots.is_empty()) {
         return Err(ApplyError::other(DISALLOW, root, "the directory has snapshots"));
     }
@@ -507,22 +521,17 @@ pub fn apply_delete(
     let directory = directory_of(namespace, DELETE, root)?;
     let found = namespace.tree.inode(directory).snapshot_named(name.as_bytes()).map(|s| s.id);
     let Some(snapshot) = found else {
+        if namespace.went_when_marked(directory, name) {
+            return Ok(Applied::default());
+        }
         return Err(ApplyError::other(DELETE, root, format!("there is no snapshot {name}")));
     };
     if namespace.only_marks(directory, snapshot) {
         namespace.mark_deleted(directory, snapshot, name, mtime);
         return Ok(Applied::default());
     }
-    let mut garbage = Garbage::default();
-    let sizes_change = namespace.tree.delete_snapshot(directory, snapshot, &mut garbage);
+    namespace.delete_snapshot(directory, snapshot, txid);
     namespace.tree.touch_snapshot_root(directory, mtime);
-    namespace.collect_garbage(garbage, txid);
-    if sizes_change {
-        namespace.tree.sum_held();
-    } else {
-        namespace.tree.refresh_held();
-    }
-    namespace.free_at_once();
     Ok(Applied { detached: namespace.has_detached() })
 }
 
