@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use surus_disk::RealDisk;
 use surus_journal::LoadObserver;
-use surus_namespace::blocks::{Heartbeat, Now, Observation, ReportedBlock};
+use surus_namespace::blocks::{Heartbeat, InFuture, Now, Observation, ReportProgress, ReportedBlock};
 use surus_namespace::edit_op::AddClose;
 use surus_namespace::{EditOp, Namespace};
 use surus_types::{
@@ -149,6 +149,7 @@ fn report(mut namespace: Namespace) {
             storage_uuid: &storage_uuid,
             storage_type,
             blocks: &mut reported,
+            progress: &mut ReportProgress::new(usize::MAX, InFuture::default()),
         };
         namespace.blocks.observe(report, now);
     }

@@ -3,7 +3,7 @@
 
 use crate::cluster::{Cluster, storage_uuid, uuid};
 use std::time::Instant;
-use surus_namespace::blocks::{Observation, ReceivedDeleted, ReplicaState, ReportedBlock};
+use surus_namespace::blocks::{InFuture, Observation, ReceivedDeleted, ReplicaState, ReportProgress, ReportedBlock};
 use surus_namespace::ops::get_block_locations::GetBlockLocations;
 use surus_types::{Block, StorageType};
 
@@ -70,6 +70,7 @@ fn a_file_with_one_block_and_three_replicas() {
         storage_uuid: &storage_uuid(0),
         storage_type: StorageType::Disk,
         blocks: &mut all.iter().map(|block| ReportedBlock { block: *block, state: ReplicaState::Finalized }),
+        progress: &mut ReportProgress::new(usize::MAX, InFuture::default()),
     });
     println!("full block report of {files} replicas: {:?}", start.elapsed());
     let start = Instant::now();

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use surus_namespace::blocks::{
-    DatanodeCommand, Heartbeat, Now, Observation, Observed, ReceivedDeleted, ReplicaState, ReportedBlock, StorageHandle,
+    BlockManager, DatanodeCommand, Heartbeat, Now, Observation, Observed, ReceivedDeleted, ReplicaState,
+    ReportProgress, ReportedBlock, StorageHandle,
 };
 use surus_namespace::ops::BlockLocation;
 use surus_namespace::ops::add_block::AddBlock;
@@ -18,6 +19,8 @@ use surus_types::{
 };
 
 pub const BLOCK: u64 = 1 << 20;
+/// Replicas of a full report taken in by one event.
+const REPORT_SLICE: usize = 5;
 const CAPACITY: u64 = 1 << 40;
 static NO_RPC: RpcIds = RpcIds::NONE;
 
@@ -226,7 +229,7 @@ impl Cluster {
         self.full_report(node);
     }
 
-    fn register(&mut self, node: usize) {
+    pub fn register(&mut self, node: usize) {
         let id = DatanodeId {
             ip_addr: format!("10.0.0.{node}"),
             host_name: format!("host{node}"),
@@ -245,12 +248,26 @@ impl Cluster {
             .map(|(block, state)| ReportedBlock { block: *block, state: *state })
             .collect();
         all.reverse();
+        let in_future = BlockManager::in_future_of(self.namespace.blocks.ids.generation_stamp, &all);
+        let mut progress = ReportProgress::new(REPORT_SLICE, in_future);
+        let mut blocks = all.into_iter();
+        while !progress.is_done() && !self.report_slice(node, &mut blocks, &mut progress).unregistered {}
+    }
+
+    /// One slice of a full report. An answer `unregistered` ends it.
+    pub fn report_slice(
+        &mut self,
+        node: usize,
+        blocks: &mut dyn Iterator<Item = ReportedBlock>,
+        progress: &mut ReportProgress,
+    ) -> Observed {
         self.observe(Observation::FullBlockReport {
             uuid: &uuid(node),
             storage_uuid: &storage_uuid(node),
             storage_type: StorageType::Disk,
-            blocks: &mut all.into_iter(),
-        });
+            blocks,
+            progress,
+        })
     }
 
     /// The DataNode has a replica now, and says so.

@@ -2,6 +2,7 @@
 
 mod bench;
 mod big_delete;
+mod block_reports;
 mod budget;
 mod clock;
 mod cluster;

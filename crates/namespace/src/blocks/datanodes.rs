@@ -1,5 +1,6 @@
 //! The DataNodes and their storages: who registered, what the last heartbeat said, who is alive, stale or dead.
 
+use super::full_report::Reporting;
 use super::handle_set::HandleSet;
 use super::invalidate::InvalidateQueue;
 use super::placement::Random;
@@ -92,6 +93,8 @@ pub struct Storage {
     pub block_reports: u32,
     /// The storage may hold blocks of which the NameNode has not heard since the DataNode was last away.
     pub(super) blocks: HandleSet,
+    /// A full block report that is being taken in.
+    pub(super) reporting: Option<Box<Reporting>>,
 }
 
 impl Storage {
@@ -246,7 +249,13 @@ impl Datanodes {
         }
         let handle = StorageHandle(self.storages.len() as u32);
         let report = StorageReport { uuid: uuid.to_owned(), storage_type, ..StorageReport::default() };
-        self.storages.push(Storage { datanode, report, block_reports: 0, blocks: HandleSet::default() });
+        self.storages.push(Storage {
+            datanode,
+            report,
+            block_reports: 0,
+            blocks: HandleSet::default(),
+            reporting: None,
+        });
         self.by_storage_uuid.insert(uuid.into(), handle);
         self.datanode_mut(datanode).storages.push(handle);
         Some(handle)

@@ -7,6 +7,7 @@ mod commands;
 mod config;
 mod datanodes;
 mod decommission;
+mod full_report;
 mod handle_set;
 mod invalidate;
 mod observe;
@@ -23,10 +24,11 @@ pub use balancer::BlocksWanted;
 pub use commands::{DatanodeCommand, RecoveringBlock, Transfer};
 pub use config::BlockConfig;
 pub use datanodes::{DEFAULT_RACK, Datanode, DatanodeHandle, Datanodes, Storage, StorageHandle};
+pub use full_report::ReportProgress;
 pub use observe::{BadBlock, Heartbeat, Now, Observation, Observed};
 pub(crate) use placement::{Random, TargetRequest};
 pub use replicas::{CorruptReason, ReplicaCount};
-pub use report::{ReceivedDeleted, ReportedBlock};
+pub use report::{InFuture, ReceivedDeleted, ReportedBlock};
 pub use safe_mode::{SafeMode, SafeModeInfo};
 pub use stats::{BlockStats, DatanodeReportType};
 pub use surus_types::ReplicaState;
@@ -104,6 +106,8 @@ pub struct BlockManager {
     num_complete: u64,
     num_safe: u64,
     in_future: report::InFuture,
+    /// Number of the last full block report that was begun.
+    last_report: u64,
     /// The clock as of the last event.
     now_monotonic_ms: u64,
     /// Since when the NameNode has been out of safe mode.

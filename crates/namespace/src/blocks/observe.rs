@@ -1,5 +1,6 @@
 //! Events that change soft state: what DataNodes report, and the ticks of the monitors. Nothing here is logged.
 
+use super::full_report::{ReportProgress, Reporter};
 use super::report::{ReceivedDeleted, ReportedBlock};
 use super::{BlockManager, DEFAULT_RACK, DatanodeHandle};
 use crate::plan::WaitFor;
@@ -46,12 +47,13 @@ pub enum Observation<'a> {
         software_version: &'a str,
     },
     Heartbeat(Heartbeat<'a>),
-    /// All replicas of one storage.
+    /// The next slice of all replicas of one storage: the event repeats, with what `blocks` has left, until `progress` is done.
     FullBlockReport {
         uuid: &'a str,
         storage_uuid: &'a str,
         storage_type: StorageType,
         blocks: &'a mut dyn Iterator<Item = ReportedBlock>,
+        progress: &'a mut ReportProgress,
     },
     IncrementalBlockReport {
         uuid: &'a str,
@@ -102,10 +104,10 @@ impl BlockManager {
         match event {
             Observation::RegisterDatanode { id, software_version } => self.register(id, software_version, now),
             Observation::Heartbeat(heartbeat) => observed.unregistered = !self.heartbeat(&heartbeat, now),
-            Observation::FullBlockReport { uuid, storage_uuid, storage_type, blocks } => {
+            Observation::FullBlockReport { uuid, storage_uuid, storage_type, blocks, progress } => {
                 match self.live_storage(uuid, storage_uuid, storage_type) {
                     Some((node, storage)) => {
-                        self.full_report(storage, blocks);
+                        observed.unregistered = self.report_slice(storage, blocks, progress) == Reporter::Gone;
                         let stats = &mut self.datanodes.datanode_mut(node).stats;
                         stats.last_block_report_ms = now.wall_ms;
                         stats.last_block_report_monotonic_ms = now.monotonic_ms;
@@ -185,7 +187,9 @@ impl BlockManager {
         };
         for storage in self.datanodes.datanode(handle).storages.clone() {
             // What it held before is confirmed by its first full report.
-            self.datanodes.storage_mut(storage).block_reports = 0;
+            let storage = self.datanodes.storage_mut(storage);
+            storage.block_reports = 0;
+            storage.reporting = None;
         }
         let node = self.datanodes.datanode_mut(handle);
         node.software_version = software_version.into();
@@ -299,6 +303,9 @@ impl BlockManager {
         node.clear_scheduled();
         let storages = node.storages.clone();
         self.datanodes.live -= 1;
+        for storage in &storages {
+            self.datanodes.storage_mut(*storage).reporting = None;
+        }
         self.departed.extend(storages);
         died.push(handle);
     }

@@ -205,6 +205,7 @@ impl BlockManager {
         if !self.datanodes.storage_mut(storage).blocks.insert(handle.0) {
             return;
         }
+        self.touch_replica(handle, storage);
         let row = self.table.row_mut(handle);
         if let Some(free) = row.replicas.iter_mut().find(|s| **s == NO_STORAGE) {
             *free = storage.0;
@@ -219,6 +220,7 @@ impl BlockManager {
         if !self.datanodes.storage_mut(storage).blocks.remove(handle.0) {
             return;
         }
+        self.touch_replica(handle, storage);
         let row = self.table.row_mut(handle);
         if let Some(place) = row.replicas.iter().position(|s| *s == storage.0) {
             // A replica from the side map moves in, so that the row stays full first.

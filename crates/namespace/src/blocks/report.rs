@@ -1,9 +1,7 @@
-//! What DataNodes say of their replicas: full reports, incremental ones, and corrupt replicas found by readers.
+//! What DataNodes say of their replicas: incremental reports, each replica of full ones, and corrupt replicas found by readers.
 //! Source of the rules: `BlockManager.processReportedBlock`, `checkReplicaCorrupt`, Hadoop 3.5.0.
 
-use super::handle_set::HandleSet;
 use super::{BlockHandle, BlockManager, BlockState, CorruptReason, DatanodeHandle, StorageHandle};
-use alloc::vec::Vec;
 use surus_types::{Block, ReplicaState};
 
 /// A replica in a full block report.
@@ -39,48 +37,12 @@ enum Verdict {
 }
 
 impl BlockManager {
-    /// A full report of one storage. What the NameNode believed to be there and is not in it is gone.
-    pub(super) fn full_report(&mut self, storage: StorageHandle, blocks: &mut dyn Iterator<Item = ReportedBlock>) {
-        let mut seen = HandleSet::default();
-        for reported in blocks {
-            if let Some(handle) = self.replica_reported(storage, reported.block, reported.state, None) {
-                seen.insert(handle.0);
-            }
-        }
-        let gone: Vec<u32> = self.datanodes.storage(storage).blocks.iter().filter(|h| !seen.contains(*h)).collect();
-        for handle in gone {
-            self.remove_stored(BlockHandle(handle), storage);
-        }
-        self.forget_unreported(storage, &seen);
-        let first = self.datanodes.storage(storage).block_reports == 0;
-        self.datanodes.storage_mut(storage).block_reports += 1;
-        if first {
-            self.reconsider_excess(storage);
-        }
-    }
-
-    /// Replicas of open blocks that were expected here by an earlier report, and are not.
-    fn forget_unreported(&mut self, storage: StorageHandle, seen: &HandleSet) {
-        for (handle, open) in &mut self.open {
-            if !seen.contains(handle.0) {
-                // A pipeline that is just being set up has no replica yet (length 0): it stays expected.
-                open.expected.retain(|e| e.storage != storage || e.num_bytes == 0);
-            }
-        }
-    }
-
-    /// Blocks with too many replicas could not be decided while a storage had not reported.
-    fn reconsider_excess(&mut self, storage: StorageHandle) {
-        if self.safe_mode.is_on() {
-            return;
-        }
-        let handles: Vec<u32> = self.datanodes.storage(storage).blocks.iter().collect();
-        for handle in handles {
-            self.update_redundancy(BlockHandle(handle));
-        }
-    }
-
     pub(super) fn incremental_report(&mut self, storage: StorageHandle, entry: ReceivedDeleted<'_>) {
+        let (ReceivedDeleted::Receiving(block) | ReceivedDeleted::Received(block, _) | ReceivedDeleted::Deleted(block)) =
+            entry;
+        if let Some(handle) = self.table.find(block.id) {
+            self.touch_replica(handle, storage);
+        }
         match entry {
             ReceivedDeleted::Receiving(block) => {
                 self.replica_reported(storage, block, ReplicaState::Rbw, None);
@@ -118,7 +80,7 @@ impl BlockManager {
     }
 
     /// One replica. The handle of its block, unless the block is unknown.
-    fn replica_reported(
+    pub(super) fn replica_reported(
         &mut self,
         storage: StorageHandle,
         reported: Block,
@@ -130,11 +92,6 @@ impl BlockManager {
         if reported.id.is_striped() && self.table.find(reported.id).is_none_or(|found| self.table.row(found).is_group())
         {
             return None;
-        }
-        let new_here = self.datanodes.storage(storage).block_reports == 0 && self.safe_mode.is_startup();
-        if new_here && !self.config.rolled_back && reported.generation_stamp > self.ids.generation_stamp {
-            self.in_future.blocks += 1;
-            self.in_future.bytes += reported.num_bytes;
         }
         let handle = self.table.find(reported.id);
         // A bad replica that is about to be deleted is not a good one because nobody remembers why.

@@ -133,6 +133,9 @@ impl BlockManager {
         for replica in &open.expected {
             self.cancel_copies_from(handle, replica.storage);
         }
+        for replica in &open.expected {
+            self.touch_replica(handle, replica.storage);
+        }
         self.open.insert(handle, open);
     }
 
@@ -167,6 +170,7 @@ impl BlockManager {
             }
         }
         for storage in storages {
+            self.touch_replica(handle, *storage);
             let datanode = self.datanodes.storage(*storage).datanode;
             self.datanodes.datanode_mut(datanode).schedule();
         }
@@ -186,6 +190,7 @@ impl BlockManager {
             generation_stamp: reported.generation_stamp,
             num_bytes: reported.num_bytes,
         };
+        self.touch_replica(handle, storage);
         let open = self.open.entry(handle).or_default();
         match open.expected.iter_mut().find(|e| e.storage == storage) {
             Some(known) => *known = entry,
