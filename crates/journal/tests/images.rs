@@ -8,9 +8,9 @@ use std::sync::Arc;
 use surus_disk::{Disk, MemDisk, OpenMode};
 use surus_journal::image::{Codec, ImageFile, ImageOptions};
 use surus_journal::{JournalError, LoadObserver, Loaded, Retention, Storage};
-use surus_namespace::NamespaceConfig;
 use surus_namespace::room::TableLimits;
-use surus_types::TxId;
+use surus_namespace::{EditOp, NamespaceConfig};
+use surus_types::{Block, BlockId, GenerationStamp, TxId};
 
 fn dirs() -> [PathBuf; 1] {
     [PathBuf::from("/name")]
@@ -255,6 +255,51 @@ fn our_image_gives_the_namespace_back() {
         let loaded = load(&disk).unwrap();
         assert_eq!(loaded.image_txid, txid);
         assert_eq!(loaded.namespace.dump(), dump, "seed {seed}");
+    }
+}
+
+/// Truncates that have not ended: where they cut, and what is copied first, though nothing else in the image shows it.
+#[test]
+fn an_image_keeps_truncates_that_have_not_ended() {
+    let disk = MemDisk::new();
+    format_dirs(&disk, &dirs());
+    let mut fs = Running::start(Arc::new(disk.clone()), &dirs()).unwrap();
+    let mut load_ops = MixedLoad::new(1);
+    for path in ["/copied", "/in-place"] {
+        for op in load_ops.closed_file(path) {
+            fs.run(op);
+        }
+    }
+    let last = |fs: &Running, path| {
+        let handle = fs.namespace.tree.lookup(path).unwrap();
+        fs.namespace.blocks.block(*fs.namespace.tree.inode(handle).blocks().last().unwrap())
+    };
+    let (whole, in_place) = (last(&fs, "/copied"), last(&fs, "/in-place"));
+    let copy = Block { id: BlockId(in_place.id.0 + 1), generation_stamp: GenerationStamp(2000), ..whole };
+    let cut = Block { generation_stamp: GenerationStamp(2001), ..in_place };
+    for (path, block) in [("/copied", copy), ("/in-place", cut)] {
+        fs.run(EditOp::Truncate {
+            src: path.into(),
+            client_name: "c".into(),
+            client_machine: "m".into(),
+            new_length: 1,
+            timestamp: 7,
+            block: Some(block),
+        });
+    }
+    let dump = fs.namespace.dump();
+    assert!(dump.contains(&format!("truncated to {}=1 from {whole}={}", copy.id, whole.num_bytes)), "{dump}");
+    assert!(dump.contains(&format!("truncated to {}=1\n", cut.id)), "{dump}");
+    assert_eq!(fs.namespace.blocks.num_blocks(), 3);
+    // The second image is written from what the first one gave.
+    for _ in 0..2 {
+        let txid = fs.checkpoint().unwrap();
+        drop(fs);
+        let loaded = load(&disk).unwrap();
+        assert_eq!((loaded.image_txid, loaded.namespace.dump()), (txid, dump.clone()));
+        assert_eq!(loaded.namespace.blocks.num_blocks(), 3);
+        drop(loaded);
+        fs = Running::start(Arc::new(disk.clone()), &dirs()).unwrap();
     }
 }
 

@@ -71,6 +71,26 @@ impl MixedLoad {
         vec![op.unwrap_or_else(|| self.mkdir().expect("always possible"))]
     }
 
+    /// A file of one block at a path that is free, with the log's own operations.
+    pub fn closed_file(&mut self, path: &str) -> Vec<EditOp> {
+        let block = self.new_block(BLOCK_SIZE);
+        let open = Block { num_bytes: 0, ..block };
+        let inode = self.new_inode();
+        let mut file = File { path: path.to_owned(), inode, blocks: vec![], is_open: true, replication: 2 };
+        let mut add = self.add_close(&file);
+        add.client_name = "DFSClient_0".into();
+        file.blocks.push(block);
+        file.is_open = false;
+        self.files.push(file.clone());
+        vec![
+            EditOp::Add(Box::new(add)),
+            EditOp::AllocateBlockId { block_id: block.id },
+            EditOp::SetGenstampV2 { generation_stamp: block.generation_stamp },
+            EditOp::AddBlock { path: path.into(), penultimate: None, last: open, rpc: RpcIds::NONE },
+            EditOp::Close(Box::new(self.add_close(&file))),
+        ]
+    }
+
     fn mkdir(&mut self) -> Option<EditOp> {
         let path = self.new_path();
         self.directories.push(path.clone());

@@ -1,5 +1,6 @@
 //! The whole persistent state as text, in a fixed order: what golden tests and "replay equals live state" compare.
 
+use crate::blocks::PendingTruncate;
 use crate::cache::CacheState;
 use crate::tree::{DiffBodyView, InodeKind, InodeView, Reference};
 use crate::{FrozenImage, Namespace};
@@ -161,6 +162,12 @@ impl FrozenImage {
                 }
                 if let Some(writer) = inode.under_construction() {
                     let _ = write!(out, " open by {} at {}", writer.client_name, writer.client_machine);
+                }
+                if let Some(PendingTruncate { to, source }) = self.pending_truncate(inode) {
+                    let _ = write!(out, " truncated to {}={}", to.id, to.num_bytes);
+                    if let Some(source) = source {
+                        let _ = write!(out, " from {source}={}", source.num_bytes);
+                    }
                 }
             }
             InodeKind::Symlink => {

@@ -1,7 +1,7 @@
 //! What an fsimage holds, both ways: a frozen state lent to the writer while requests go on, and a loader that builds a
 //! namespace from the sections of an image. Formats are `journal`'s business.
 
-use crate::blocks::{BlockHandle, BlockIds, BlockState, FrozenBlocks};
+use crate::blocks::{BlockHandle, BlockIds, BlockState, FrozenBlocks, PendingTruncate};
 use crate::cache::CacheState;
 use crate::edit_op::{AclEntry, XAttr};
 use crate::erasure_coding::EcPolicies;
@@ -75,6 +75,11 @@ impl FrozenImage {
     /// A block of [`InodeView::blocks`].
     pub fn block(&self, handle: BlockHandle) -> Block {
         self.blocks.block(handle)
+    }
+
+    /// The truncate of a file that has not ended.
+    pub fn pending_truncate(&self, file: InodeView<'_>) -> Option<&PendingTruncate> {
+        self.blocks.pending_truncate(*file.blocks().last()?)
     }
 
     /// Files being written, with their paths.
@@ -180,6 +185,11 @@ pub enum LoadError {
         inode: InodeId,
         problem: &'static str,
     },
+    /// What the image says of the file's truncate.
+    Truncate {
+        inode: InodeId,
+        problem: &'static str,
+    },
     /// The inode does not fit.
     Full {
         inode: InodeId,
@@ -205,6 +215,9 @@ impl fmt::Display for LoadError {
             Self::RootIsNotDirectory => f.write_str("the root is not a directory"),
             Self::Orphans { count, example } => write!(f, "{count} inodes are in no directory, {example} for one"),
             Self::Snapshot { inode, problem } => write!(f, "inode {inode}: {problem}"),
+            Self::Truncate { inode, problem } => {
+                write!(f, "inode {inode} has a truncate that has not ended, and {problem}")
+            }
             Self::Full { inode, full } => write!(
                 f,
                 "inode {inode}: {full}. Start Hadoop, or a version of Surus with larger tables, on this directory, remove some, \
@@ -227,6 +240,7 @@ pub struct ImageLoader {
     pub(crate) snapshots: LoadingSnapshots,
     /// Inodes with diffs.
     pub(crate) changed: Vec<InodeHandle>,
+    pub(crate) truncates: Vec<(InodeId, BlockHandle, PendingTruncate)>,
     /// Used again for each directory and each file.
     handles: Vec<u32>,
     blocks: Vec<BlockHandle>,
@@ -242,6 +256,7 @@ impl ImageLoader {
             loaded: Vec::new(),
             snapshots: LoadingSnapshots::default(),
             changed: Vec::new(),
+            truncates: Vec::new(),
             handles: Vec::new(),
             blocks: Vec::new(),
         }
@@ -370,9 +385,10 @@ impl ImageLoader {
     /// The namespace.
     ///
     /// # Errors
-    /// Some inode is in no directory.
+    /// Some inode is in no directory, or a truncate has another file's block to copy from.
     pub fn finish(mut self) -> Result<Namespace, LoadError> {
         self.finish_snapshots();
+        self.finish_truncates()?;
         let expected = self.loaded.len() as u64 + 1;
         let attached = self.namespace.tree.num_attached();
         if attached != expected {

@@ -70,7 +70,7 @@ impl FrozenImage {
 }
 
 impl ImageLoader {
-    fn known(&self, inode: InodeId) -> Result<InodeHandle, LoadError> {
+    pub(crate) fn known(&self, inode: InodeId) -> Result<InodeHandle, LoadError> {
         self.namespace.tree.get(inode).ok_or(LoadError::UnknownInode(inode))
     }
 

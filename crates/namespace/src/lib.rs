@@ -17,6 +17,7 @@ pub mod erasure_coding;
 mod id_map;
 pub mod image;
 pub mod image_snapshots;
+mod image_truncates;
 pub mod leases;
 pub mod ops;
 pub mod permission;

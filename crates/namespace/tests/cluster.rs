@@ -1,6 +1,7 @@
 //! A NameNode's mind with DataNodes made of maps: clients write through the real operations, heartbeats hand out real
 //! commands, and the DataNodes carry them out. No threads, no clock but `tick`.
 
+use crate::snapshots::load_image;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use surus_namespace::ops::add_block::AddBlock;
 use surus_namespace::ops::commit_block_synchronization::CommitBlockSynchronization;
 use surus_namespace::ops::complete::Complete;
 use surus_namespace::ops::create::{Create, CreateReply, flag};
-use surus_namespace::{EditOp, Env, Namespace, Operation, Refusal, WaitFor};
+use surus_namespace::{EditOp, Env, Namespace, NamespaceConfig, Operation, Refusal, WaitFor};
 use surus_types::{
     Block, BlockId, Caller, DatanodeId, FsPermission, HdfsError, InodeId, RpcIds, StorageReport, StorageType, TxId,
 };
@@ -487,9 +488,19 @@ impl Cluster {
 
     /// The NameNode starts anew from its log; no DataNode has reported yet.
     pub fn restart(&mut self) {
-        let replayed = self.replay();
-        assert_eq!(replayed.dump(), self.namespace.dump(), "replay differs from the live state");
-        self.namespace = replayed;
+        self.restart_as(self.replay());
+    }
+
+    /// As [`restart`](Self::restart), from an image of this moment.
+    pub fn restart_from_image(&mut self) {
+        let mut loaded = load_image(&self.namespace, NamespaceConfig::default()).expect("the image loads");
+        loaded.keeps_previous = self.namespace.keeps_previous;
+        self.restart_as(loaded);
+    }
+
+    fn restart_as(&mut self, started: Namespace) {
+        assert_eq!(started.dump(), self.namespace.dump(), "what was started differs from the live state");
+        self.namespace = started;
         self.namespace.set_now(self.now_ms);
         self.namespace.leases.renew_all(self.now_ms);
         self.namespace.blocks.activate();

@@ -396,6 +396,9 @@ pub fn through_image(namespace: &Namespace) -> Namespace {
             kind,
         };
         loader.push_inode(&entry).unwrap();
+        if let Some(truncate) = image.pending_truncate(inode) {
+            loader.push_truncate(inode.id(), *truncate).unwrap();
+        }
     }
     for (directory, children) in image.directories() {
         loader.push_directory(directory.id(), children.map(|h| image.inode(h).id())).unwrap();

@@ -1,8 +1,8 @@
 //! Which replicas count: too few and too many of them, corrupt ones, those of dead or silent DataNodes, and what is copied from.
 
 use crate::cluster::{BLOCK, Cluster, uuid};
-use surus_namespace::EditOp;
-use surus_namespace::blocks::{BadBlock, Observation, ReplicaState};
+use crate::snapshots::load_image_and;
+use surus_namespace::blocks::{BadBlock, Observation, PendingTruncate, ReplicaState};
 use surus_namespace::edit_op::AddClose;
 use surus_namespace::ops::append::Append;
 use surus_namespace::ops::delete::Delete;
@@ -12,6 +12,7 @@ use surus_namespace::ops::recover_lease::RecoverLease;
 use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot, DeleteSnapshot};
 use surus_namespace::ops::truncate::Truncate;
+use surus_namespace::{EditOp, NamespaceConfig};
 use surus_types::{Block, BlockId, GenerationStamp, RpcIds};
 
 #[test]
@@ -243,6 +244,76 @@ fn a_copy_for_a_truncate_goes_on_after_a_restart() {
     assert_eq!(c.num_replicas(whole.id), 2);
     assert!(!c.run(&RecoverLease { src: "/t", client_name: "r" }).done());
     assert_cut(&mut c, "/t", whole);
+}
+
+/// An image keeps what a truncate has still to do: what it copies from, whether a snapshot shows that or not, and where it cuts.
+#[test]
+fn a_truncate_goes_on_after_a_restart_from_an_image() {
+    for (keeps_previous, has_snapshot) in [(false, false), (true, false), (false, true), (true, true)] {
+        let mut c = Cluster::new(2);
+        c.put("/d/t", 2, &[700]);
+        if has_snapshot {
+            c.run(&AllowSnapshot { root: "/d" }).done();
+            c.run(&CreateSnapshot { root: "/d", name: "s", default_name: "" }).done();
+        }
+        c.namespace.keeps_previous = keeps_previous;
+        let whole = c.block_of("/d/t", 0);
+        cut(&mut c, "/d/t", 100);
+        c.restart_from_image();
+        // Twice, as the second image is written from what the first one gave.
+        c.restart_from_image();
+        (0..2).for_each(|node| c.start_node(node));
+        assert_eq!(c.num_replicas(whole.id), 2);
+        assert!(!c.run(&RecoverLease { src: "/d/t", client_name: "r" }).done());
+        if has_snapshot {
+            c.tick(3_000);
+            let block = c.block_of("/d/t", 0);
+            assert_eq!((block.id != whole.id, block.num_bytes, c.holders(block).len()), (true, 100, 2));
+            assert_eq!(c.num_replicas(whole.id), 2, "the snapshot shows it");
+            c.run(&DeleteSnapshot { root: "/d", name: "s" }).done();
+        }
+        if keeps_previous || has_snapshot {
+            assert_cut(&mut c, "/d/t", whole);
+        } else {
+            c.tick(3_000);
+            let block = c.block_of("/d/t", 0);
+            assert_eq!((block.id, block.num_bytes, c.holders(block).len()), (whole.id, 100, 2), "cut where it was");
+        }
+    }
+}
+
+/// What an image says of a truncate is checked against its file.
+#[test]
+fn a_truncate_of_an_image_that_cannot_be_is_refused() {
+    let mut c = Cluster::new(1);
+    c.put("/t", 1, &[700]);
+    c.put("/other", 1, &[700]);
+    c.namespace.keeps_previous = true;
+    let (whole, other) = (c.block_of("/t", 0), c.block_of("/other", 0));
+    cut(&mut c, "/t", 100);
+    let file = |c: &Cluster, path| c.namespace.tree.inode(c.namespace.tree.lookup(path).unwrap()).id();
+    let (t, o) = (file(&c, "/t"), file(&c, "/other"));
+    let to = c.block_of("/t", 0);
+    let unknown = Block { id: BlockId(7), ..whole };
+    let text = |file, to, source| {
+        let mut pushed = Ok(());
+        let loaded = load_image_and(&c.namespace, NamespaceConfig::default(), |loader, inode| {
+            if inode == file {
+                pushed = loader.push_truncate(file, PendingTruncate { to, source });
+            }
+        });
+        pushed.and(loaded.map(|_| ())).map_or_else(|e| e.to_string(), |()| "fine".to_owned())
+    };
+    let of = |problem| format!("inode {t} has a truncate that has not ended, and {problem}");
+    assert_eq!(text(t, to, Some(whole)), "fine");
+    assert_eq!(text(t, to, Some(unknown)), "fine", "that no snapshot shows the block");
+    assert_eq!(text(t, other, Some(whole)), of("its last block is another one"));
+    for source in [to, Block { num_bytes: 99, ..whole }] {
+        assert_eq!(text(t, to, Some(source)), of("the block to copy from cannot be it"));
+    }
+    assert_eq!(text(t, to, Some(other)), of("the block to copy from is another one"));
+    let closed = format!("inode {o} has a truncate that has not ended, and its last block is not being written");
+    assert_eq!(text(o, other, None), closed);
 }
 
 /// Nothing is left of a file that is deleted in the middle of it, nor is a row given out that somebody still reads.

@@ -548,8 +548,24 @@ fn through_image(namespace: &Namespace) -> Namespace {
     load_image(namespace, config()).unwrap()
 }
 
-/// The first diff that does not fit is the error.
-fn load_image(namespace: &Namespace, config: NamespaceConfig) -> Result<Namespace, LoadError> {
+/// The first truncate or diff that does not fit is the error.
+pub fn load_image(namespace: &Namespace, config: NamespaceConfig) -> Result<Namespace, LoadError> {
+    let (image, mut problem) = (namespace.freeze(), Ok(()));
+    let loaded = load_image_and(namespace, config, |loader, file| {
+        let inode = image.inode(namespace.tree.get(file).unwrap());
+        if let Some(truncate) = image.pending_truncate(inode) {
+            problem = problem.clone().and(loader.push_truncate(file, *truncate));
+        }
+    });
+    problem.and(loaded)
+}
+
+/// As [`load_image`], with something to do behind each inode.
+pub fn load_image_and(
+    namespace: &Namespace,
+    config: NamespaceConfig,
+    mut behind: impl FnMut(&mut ImageLoader, InodeId),
+) -> Result<Namespace, LoadError> {
     let image = namespace.freeze();
     let mut loader = ImageLoader::new(config, image.last_inode_id, image.ids);
     for inode in image.inodes() {
@@ -557,7 +573,8 @@ fn load_image(namespace: &Namespace, config: NamespaceConfig) -> Result<Namespac
         let kind = if inode.is_directory() {
             ImageKind::Directory { quota: inode.quota_shown() }
         } else {
-            ImageKind::File { layout: inode.layout(), blocks: &blocks, under_construction: None }
+            let under_construction = inode.under_construction().map(|uc| (&*uc.client_name, &*uc.client_machine));
+            ImageKind::File { layout: inode.layout(), blocks: &blocks, under_construction }
         };
         let a = attributes(inode);
         let (permission, acl, xattrs) = (&a.permission, &a.acl[..], &a.xattrs[..]);
@@ -566,6 +583,7 @@ fn load_image(namespace: &Namespace, config: NamespaceConfig) -> Result<Namespac
         loader
             .push_inode(&ImageInode { id, name, permission, modification_time, access_time, acl, xattrs, kind })
             .unwrap();
+        behind(&mut loader, id);
     }
     for (directory, children) in image.directories() {
         let children: Vec<_> = children.map(|h| image.inode(h)).collect();

@@ -13,18 +13,18 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use surus_disk::{Disk, DiskFile, OpenMode};
-use surus_namespace::blocks::BlockIds;
+use surus_namespace::blocks::{BlockIds, PendingTruncate};
 use surus_namespace::edit_op::{AclEntry, AclEntryKind, XAttr};
 use surus_namespace::image::{ImageInode, ImageKind, ImageLoader};
 use surus_namespace::tree::{FileLayout, Quota};
 use surus_namespace::xattr::NAMESPACES;
 use surus_namespace::{Namespace, NamespaceConfig};
-use surus_proto::hadoop::hdfs::BlockTypeProto;
 use surus_proto::hadoop::hdfs::fsimage::i_node_section as pb;
 use surus_proto::hadoop::hdfs::fsimage::{
     ErasureCodingSection, INodeSection, NameSystemSection, StringTableSection, i_node_directory_section,
     string_table_section,
 };
+use surus_proto::hadoop::hdfs::{BlockProto, BlockTypeProto};
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, StorageType, TxId};
 
 /// What an image held.
@@ -329,6 +329,7 @@ impl Buffers {
     fn push(&mut self, loader: &mut ImageLoader, inode: &pb::INode) -> Result<(), String> {
         let id = InodeId(inode.id);
         let (mut acl, mut xattrs) = (Vec::new(), Vec::new());
+        let mut truncate = None;
         let (permission, times, kind) = if let Some(file) = &inode.file {
             (acl, xattrs) = self.names.features(file.acl.as_ref(), file.x_attrs.as_ref())?;
             // Block groups are kept as they are; who asks for their data is refused. An open one would be recovered as a block.
@@ -344,11 +345,7 @@ impl Buffers {
                 }
             }
             self.blocks.clear();
-            self.blocks.extend(file.blocks.iter().map(|block| Block {
-                id: BlockId(block.block_id as i64),
-                generation_stamp: GenerationStamp(block.gen_stamp),
-                num_bytes: block.num_bytes(),
-            }));
+            self.blocks.extend(file.blocks.iter().map(block));
             let replication = if file.erasure_coding_policy_id() != 0 { 1 } else { file.replication() };
             let layout = FileLayout {
                 preferred_block_size: file.preferred_block_size(),
@@ -356,6 +353,7 @@ impl Buffers {
                 storage_policy: file.storage_policy_id() as u8,
                 erasure_coding_policy: file.erasure_coding_policy_id() as u8,
             };
+            truncate = file.file_uc.as_ref().and_then(|uc| uc.truncate.as_ref());
             let under_construction = file.file_uc.as_ref().map(|uc| (uc.client_name(), uc.client_machine()));
             let kind = ImageKind::File { layout, blocks: &self.blocks, under_construction };
             (file.permission(), (file.modification_time(), file.access_time()), kind)
@@ -382,6 +380,23 @@ impl Buffers {
             xattrs: &xattrs,
             kind,
         };
-        loader.push_inode(&inode).map_err(|e| e.to_string())
+        loader.push_inode(&inode).map_err(|e| e.to_string())?;
+        match truncate {
+            Some(truncate) => loader.push_truncate(id, pending_truncate(id, truncate)?).map_err(|e| e.to_string()),
+            None => Ok(()),
+        }
+    }
+}
+
+fn pending_truncate(id: InodeId, message: &pb::PendingTruncateProto) -> Result<PendingTruncate, String> {
+    let to = message.to.as_ref().ok_or_else(|| format!("inode {id} has a truncate to nothing"))?;
+    Ok(PendingTruncate { to: block(to), source: message.source.as_ref().map(block) })
+}
+
+pub(super) fn block(block: &BlockProto) -> Block {
+    Block {
+        id: BlockId(block.block_id as i64),
+        generation_stamp: GenerationStamp(block.gen_stamp),
+        num_bytes: block.num_bytes(),
     }
 }

@@ -2,7 +2,7 @@
 //! Source: `FSImageFormatPBSnapshot.java`, Hadoop 3.5.0.
 
 use super::file::{ImageFile, OpenSection};
-use super::load::{Names, quota};
+use super::load::{Names, block, quota};
 use super::{INODE_REFERENCE, SNAPSHOT, SNAPSHOT_DIFF};
 use crate::error::JournalError;
 use surus_namespace::image::ImageLoader;
@@ -12,7 +12,7 @@ use surus_proto::hadoop::hdfs::fsimage::i_node_section as pb;
 use surus_proto::hadoop::hdfs::fsimage::snapshot_diff_section::diff_entry::Type;
 use surus_proto::hadoop::hdfs::fsimage::snapshot_diff_section::{CreatedListEntry, DiffEntry, DirectoryDiff, FileDiff};
 use surus_proto::hadoop::hdfs::fsimage::{SnapshotSection, i_node_reference_section, snapshot_section};
-use surus_types::{Block, BlockId, GenerationStamp, InodeId};
+use surus_types::InodeId;
 
 /// The section of references, by number.
 pub(super) struct References(Vec<ImageDeleted>);
@@ -101,11 +101,6 @@ fn file_diff(section: &mut OpenSection<'_>, names: &Names) -> Result<ImageDiff, 
     let message: FileDiff = section.expect()?;
     let copy = message.snapshot_copy.as_ref().map(|copy| file_attributes(message.name(), copy, names));
     let copy = copy.transpose().map_err(|e| section.error(&e))?;
-    let block = |block: &surus_proto::hadoop::hdfs::BlockProto| Block {
-        id: BlockId(block.block_id as i64),
-        generation_stamp: GenerationStamp(block.gen_stamp),
-        num_bytes: block.num_bytes(),
-    };
     let blocks = message.blocks.iter().map(block).collect();
     let body = ImageDiffBody::File { length: message.file_size(), blocks };
     Ok(ImageDiff { snapshot: message.snapshot_id(), copy, body })

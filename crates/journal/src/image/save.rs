@@ -8,16 +8,20 @@ use prost::Message;
 use std::collections::BTreeMap;
 use std::io;
 use surus_disk::DiskFile;
+use surus_namespace::blocks::PendingTruncate;
 use surus_namespace::edit_op::AclEntryKind;
 use surus_namespace::image::FrozenImage;
 use surus_namespace::tree::{InodeKind, InodeView, Reference};
 use surus_proto::hadoop::hdfs::fsimage::{FileSummary, NameSystemSection, file_summary};
-use surus_types::{STORAGE_TYPES, TxId, TypeSpaces};
+use surus_types::{Block, STORAGE_TYPES, TxId, TypeSpaces};
 
 use crate::version::StorageInfo;
 
 /// Written in such pieces.
 const BUFFER_BYTES: usize = 1 << 20;
+
+/// `FileUnderConstructionFeature.truncate`, which Hadoop lacks.
+const TRUNCATE_FIELD: u32 = 1000;
 
 /// Names in a table of the image, one more than there may be.
 const NAMES_MAX: usize = 1 << 24;
@@ -149,15 +153,16 @@ fn put_file(
     for handle in inode.blocks() {
         let block = image.block(*handle);
         scratch.clear();
-        put_u64(scratch, 1, block.id.0 as u64);
-        put_u64(scratch, 2, block.generation_stamp.0);
-        put_u64(scratch, 3, block.num_bytes);
+        put_block(scratch, block);
         put_bytes(out, 6, scratch);
     }
     if let Some(writer) = inode.under_construction() {
         scratch.clear();
         put_bytes(scratch, 1, writer.client_name.as_bytes());
         put_bytes(scratch, 2, writer.client_machine.as_bytes());
+        if let Some(truncate) = image.pending_truncate(inode) {
+            put_truncate(scratch, truncate);
+        }
         put_bytes(out, 7, scratch);
     }
     put_features(out, scratch, inode, strings, (8, 9));
@@ -166,6 +171,25 @@ fn put_file(
     if is_striped {
         put_u64(out, 12, u64::from(layout.erasure_coding_policy));
     }
+}
+
+fn put_block(out: &mut Vec<u8>, block: Block) {
+    put_u64(out, 1, block.id.0 as u64);
+    put_u64(out, 2, block.generation_stamp.0);
+    put_u64(out, 3, block.num_bytes);
+}
+
+/// Surus's own field: without it a restart would forget the block that is copied from.
+fn put_truncate(out: &mut Vec<u8>, truncate: &PendingTruncate) {
+    let (mut message, mut block) = (Vec::new(), Vec::new());
+    for (field, form) in [(1, Some(truncate.to)), (2, truncate.source)] {
+        if let Some(form) = form {
+            block.clear();
+            put_block(&mut block, form);
+            put_bytes(&mut message, field, &block);
+        }
+    }
+    put_bytes(out, TRUNCATE_FIELD, &message);
 }
 
 /// The attributes of a file in a snapshot; features come behind them.

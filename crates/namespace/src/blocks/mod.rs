@@ -33,7 +33,7 @@ pub use safe_mode::{SafeMode, SafeModeInfo};
 pub use stats::{BlockStats, DatanodeReportType};
 pub use surus_types::ReplicaState;
 pub use table::{BlockHandle, BlockState, FrozenBlocks};
-pub use under_construction::{BlockRecovery, ExpectedReplica, OpenBlock};
+pub use under_construction::{BlockRecovery, ExpectedReplica, OpenBlock, PendingTruncate};
 
 use crate::plan::WaitFor;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -227,7 +227,7 @@ impl BlockManager {
 
     /// The blocks as they are now, for a checkpoint.
     pub fn freeze(&self) -> FrozenBlocks {
-        self.table.freeze()
+        self.table.freeze(self.pending_truncates())
     }
 
     /// Blocks in the table.

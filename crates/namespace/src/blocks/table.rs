@@ -1,8 +1,10 @@
 //! The block table: one 48-byte row for each block, in fixed pages behind `Arc`, and the map from block id to row.
 //! Rows are named by 32-bit handles; a freed handle is given out again, so nothing may keep one past `remove`.
 
+use super::under_construction::PendingTruncate;
 use crate::id_map::IdMap;
 use crate::tree::Paged;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use surus_types::{Block, BlockId, GenerationStamp, InodeId};
 
@@ -150,6 +152,7 @@ pub(super) struct BlockTable {
 #[derive(Clone, Default)]
 pub struct FrozenBlocks {
     rows: Paged<Row>,
+    truncates: BTreeMap<BlockHandle, PendingTruncate>,
 }
 
 impl FrozenBlocks {
@@ -163,6 +166,10 @@ impl FrozenBlocks {
     pub fn replication(&self, handle: BlockHandle) -> u16 {
         self.row(handle).replication
     }
+    /// The truncate that waits for its end at the block.
+    pub fn pending_truncate(&self, handle: BlockHandle) -> Option<&PendingTruncate> {
+        self.truncates.get(&handle)
+    }
 
     fn row(&self, handle: BlockHandle) -> &Row {
         self.rows.get(handle.0)
@@ -171,8 +178,8 @@ impl FrozenBlocks {
 
 impl BlockTable {
     /// Clones the page pointers, not the pages.
-    pub fn freeze(&self) -> FrozenBlocks {
-        FrozenBlocks { rows: self.rows.clone() }
+    pub fn freeze(&self, truncates: BTreeMap<BlockHandle, PendingTruncate>) -> FrozenBlocks {
+        FrozenBlocks { rows: self.rows.clone(), truncates }
     }
 
     /// Adds a block. `None`: the id is taken, or the table is full.

@@ -5,6 +5,7 @@ use super::datanodes::RecoveryWork;
 
 use super::{BlockHandle, BlockManager, BlockState, CorruptReason, DatanodeHandle, StorageHandle};
 use crate::plan::WaitFor;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use surus_types::{Block, BlockId, GenerationStamp, InodeId, ReplicaState, TxId};
 
@@ -28,6 +29,15 @@ pub struct BlockRecovery {
     pub primary: Option<DatanodeHandle>,
     pub tried: Vec<DatanodeHandle>,
     pub started_monotonic_ms: u64,
+}
+
+/// A truncate inside a block that has not ended, as an image keeps it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PendingTruncate {
+    /// What the file's last block becomes.
+    pub to: Block,
+    /// Copy-on-truncate: the block that the bytes come from.
+    pub source: Option<Block>,
 }
 
 /// The soft part of a block that is not complete.
@@ -243,6 +253,16 @@ impl BlockManager {
         self.prepare_truncate(handle, to);
         self.open.entry(handle).or_default().copy_of = Some(source);
         self.copy_sources.insert(source, false);
+    }
+
+    /// Truncates that have not ended, by the block that is cut.
+    pub(super) fn pending_truncates(&self) -> BTreeMap<BlockHandle, PendingTruncate> {
+        let pending = |handle: &BlockHandle| {
+            let open = self.open.get(handle)?;
+            let to = open.recovery.as_ref()?.truncate_to?;
+            Some((*handle, PendingTruncate { to, source: open.copy_of.map(|source| self.block(source)) }))
+        };
+        self.recovering.iter().filter_map(pending).collect()
     }
 
     /// DataNodes are to bring the block's replicas to one length. The work is handed out once `gate` is durable.

@@ -58,6 +58,8 @@ impl Image {
             file.file_uc = Some(pb::FileUnderConstructionFeature {
                 client_name: text(&mut writer, "clientName")?,
                 client_machine: text(&mut writer, "clientMachine")?,
+                // Not in the text.
+                truncate: None,
             });
         }
         match text(node, "blockType")?.as_deref() {
