@@ -2,7 +2,7 @@
 
 use crate::conformance::{self, CLIENTS, OWN, SUITES};
 use crate::shell::{OPTIMISED, cargo, need, output};
-use crate::{mutate, tidy};
+use crate::{fuzz, mutate, tidy};
 use anyhow::Result;
 use std::process::Command;
 
@@ -22,6 +22,9 @@ const EVERYDAY: &[&str] = &[
 /// A target without an operating system: building for it proves that `types` and `namespace` use none.
 const BARE_TARGET: &str = "x86_64-unknown-none";
 
+/// Of each target in the full run.
+const FUZZ_SECONDS: u32 = 20;
+
 pub fn run(full: bool) -> Result<()> {
     need(&[("git", "git"), ("python3", "python3-venv"), ("cc", "gcc"), ("strace", "strace")])?;
     run_step("format", &mut cargo(&["fmt", "--all", "--check"]))?;
@@ -35,6 +38,7 @@ pub fn run(full: bool) -> Result<()> {
     }
     run_step("unit, property and crash tests", &mut tests)?;
     if full {
+        fuzz::run_all(&[], FUZZ_SECONDS)?;
         mutate::run_all(&[])?;
         let all: Vec<&str> = CLIENTS.iter().chain(SUITES).chain(OWN).copied().collect();
         conformance::run_all(&all, false, None)

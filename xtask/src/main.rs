@@ -1,10 +1,11 @@
-//! The project's own tasks: `cargo xtask ci|tidy|conformance|bench|cluster|mutate-syncs`.
+//! The project's own tasks: `cargo xtask ci|tidy|conformance|bench|cluster|fuzz|mutate-syncs`.
 //! Everything a fresh machine lacks is installed by the task that needs it.
 
 mod bench;
 mod ci;
 mod cluster;
 mod conformance;
+mod fuzz;
 mod mutate;
 mod shell;
 mod tidy;
@@ -45,6 +46,14 @@ enum Task {
     },
     /// Measure the table of docs/benchmarks.md, beside real Hadoop
     Bench(bench::Args),
+    /// Run the decoders under libFuzzer; a slice of the same runs in `cargo test`
+    Fuzz {
+        /// For each target
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+        /// Only these targets
+        names: Vec<String>,
+    },
     /// Turn each sync call off in turn: a crash test must notice
     MutateSyncs {
         /// Only points whose names begin so
@@ -59,6 +68,7 @@ fn main() -> ExitCode {
         Task::Conformance(args) => conformance::run(&args),
         Task::Cluster { datanodes, hadoop } => cluster::interactive(datanodes, hadoop),
         Task::Bench(args) => bench::run(&args),
+        Task::Fuzz { seconds, names } => fuzz::run_all(&names, seconds),
         Task::MutateSyncs { points } => mutate::run_all(&points),
     };
     match done {
