@@ -6,16 +6,17 @@
 use super::delete::Deletions;
 use super::meta;
 use super::replica::{Kind, OpenReplica, Replica};
+use super::rolling::RollingVolume;
 use super::version::PoolVersion;
 use super::volume::{PoolDirs, Volume, block_name, meta_name};
 use super::writer::ReplicaWriter;
 use crate::checksum::Checksum;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use surus_disk::{DiskFile, OpenMode, SyncPoint};
 use surus_types::{Block, BlockId, ExceptionClass, GenerationStamp, HdfsError, ReplicaState, StorageType};
@@ -36,12 +37,8 @@ pub struct BlockPool {
     pub(crate) stop_timeout: Duration,
     /// What the NameNode said last of a rolling upgrade: it goes on, or it is finalized.
     pub(super) rolling_upgrade: Mutex<Option<bool>>,
-    /// Held by who does what `rolling_upgrade` asks for.
-    pub(super) signalling: Mutex<()>,
-    /// Deleted replicas go to the trash.
-    pub(super) keeps_deleted: AtomicBool,
-    /// Held by who removes a replica's files: none gets into a trash that is being emptied.
-    pub(super) disposing: RwLock<()>,
+    /// Beside `volumes`.
+    pub(super) rolling: Vec<RollingVolume>,
 }
 
 /// What the map says of one replica.
@@ -73,6 +70,7 @@ fn not_found(what: &str, block: impl std::fmt::Display) -> HdfsError {
 impl BlockPool {
     pub(crate) fn new(version: PoolVersion, volumes: Vec<Arc<Volume>>, stop_timeout: Duration) -> Self {
         let dirs = volumes.iter().map(|v| v.pool_dirs(&version.pool_id)).collect();
+        let rolling = volumes.iter().map(|_| RollingVolume::default()).collect();
         BlockPool {
             version,
             volumes,
@@ -82,9 +80,7 @@ impl BlockPool {
             next_volume: AtomicUsize::new(0),
             stop_timeout,
             rolling_upgrade: Mutex::default(),
-            signalling: Mutex::default(),
-            keeps_deleted: AtomicBool::new(false),
-            disposing: RwLock::default(),
+            rolling,
         }
     }
 

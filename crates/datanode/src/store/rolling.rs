@@ -6,57 +6,79 @@ use super::pool::BlockPool;
 use super::replica::{Kind, Replica};
 use super::upgrade::kept_state;
 use super::volume::{PoolDirs, Volume};
+use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use surus_disk::{Disk, OpenMode, SyncPoint};
 use surus_types::BlockId;
 
 /// Tells the next DataNode, Java's too, that an upgrade was going on.
 const MARKER: &str = "RollingUpgradeInProgress";
 
+/// One volume's part in a rolling upgrade: no volume waits for another's disk.
+#[derive(Default)]
+pub(super) struct RollingVolume {
+    /// What the NameNode said that has been done here. Held by who does it.
+    followed: Mutex<Option<bool>>,
+    /// Held by who removes a replica's files: none gets into a trash that is being emptied.
+    disposing: RwLock<()>,
+}
+
 impl BlockPool {
-    /// What the NameNode says in each heartbeat of a rolling upgrade: it goes on, or it is finalized. Touches no disk: the
-    /// work is done in a thread of its own.
+    /// What the NameNode says in each heartbeat of a rolling upgrade: it goes on, or it is finalized. Touches no disk: each
+    /// volume's work is done in a thread of its own. What could not be done is tried again at the next heartbeat.
     pub(super) fn signal_rolling_upgrade(self: &Arc<Self>, goes_on: bool) {
-        if self.rolling_upgrade.lock().replace(goes_on) == Some(goes_on) {
-            return;
-        }
-        self.keeps_deleted.store(goes_on, Ordering::SeqCst);
-        let pool = self.clone();
-        let work = move || pool.follow_rolling_upgrade(goes_on);
-        if let Err(e) = std::thread::Builder::new().name("rolling upgrade".into()).spawn(work) {
-            tracing::error!("no thread for a rolling upgrade: {e}");
-            *self.rolling_upgrade.lock() = None;
+        *self.rolling_upgrade.lock() = Some(goes_on);
+        for (at, rolling) in self.rolling.iter().enumerate() {
+            let is_due = rolling.followed.try_lock().is_some_and(|followed| *followed != Some(goes_on));
+            if !is_due || self.volumes[at].is_failed() {
+                continue;
+            }
+            let pool = self.clone();
+            let work = move || pool.follow_rolling_upgrade(at);
+            if let Err(e) = std::thread::Builder::new().name(format!("rolling upgrade {at}")).spawn(work) {
+                tracing::error!("no thread for a rolling upgrade: {e}");
+            }
         }
     }
 
-    /// Does what was said last, whichever thread comes first: a late one must not bring the marker back.
-    fn follow_rolling_upgrade(&self, said: bool) {
-        let _one_at_a_time = self.signalling.lock();
-        let goes_on = self.rolling_upgrade.lock().unwrap_or(said);
-        drop(self.disposing.write());
-        for (volume, dirs) in self.volumes.iter().zip(&self.dirs).filter(|(volume, _)| !volume.is_failed()) {
-            let done = if goes_on { set_marker(&*volume.disk, dirs) } else { clear(&*volume.disk, dirs) };
-            if let Err(e) = done {
-                tracing::warn!("{}: rolling upgrade: {e}", dirs.root.display());
-            }
+    /// Does on a volume what was said last, however late this thread comes: it must not bring the marker back.
+    fn follow_rolling_upgrade(&self, at: usize) {
+        let (volume, dirs, rolling) = (&self.volumes[at], &self.dirs[at], &self.rolling[at]);
+        let Some(mut followed) = rolling.followed.try_lock() else { return };
+        let Some(goes_on) = *self.rolling_upgrade.lock() else { return };
+        if *followed == Some(goes_on) {
+            return;
+        }
+        // Whoever decided before the NameNode's word is done.
+        drop(rolling.disposing.write());
+        let done = if goes_on { set_marker(&*volume.disk, dirs) } else { clear(&*volume.disk, dirs) };
+        *followed = done.is_ok().then_some(goes_on);
+        if let Err(e) = done {
+            tracing::warn!("{}: rolling upgrade: {e}", dirs.root.display());
         }
     }
 
     /// Removes a replica's files; while a rolling upgrade goes on they go to the trash instead.
     pub(super) fn dispose(&self, id: BlockId, replica: &Replica) {
-        let _disposing = self.disposing.read();
-        let keeps = self.keeps_deleted.load(Ordering::SeqCst);
+        let Some(at) = self.volumes.iter().position(|v| v.index == replica.volume) else { return };
+        let _disposing = self.rolling[at].disposing.read();
         // A half copy of another DataNode's replica is nothing to go back to.
-        if !keeps || matches!(replica.kind.original(), Kind::Temporary(_)) {
+        if matches!(replica.kind.original(), Kind::Temporary(_)) || !self.has_trash(at) {
             return self.remove_files(id, replica);
         }
         if let Err(e) = self.move_to_trash(id, replica) {
             tracing::warn!("blk_{id} cannot be moved to the trash, and stays where it is: {e}");
         }
+    }
+
+    /// Whether what is deleted is kept. Not beside `previous`, which has what was there before, and is where a rollback goes.
+    /// Source: `BlockPoolSliceStorage.isTrashAllowed`, Hadoop 3.5.0.
+    fn has_trash(&self, at: usize) -> bool {
+        let goes_on = *self.rolling_upgrade.lock() == Some(true);
+        goes_on && !kept_state(&*self.volumes[at].disk, &self.dirs[at]).has_previous().unwrap_or(false)
     }
 
     fn move_to_trash(&self, id: BlockId, replica: &Replica) -> io::Result<()> {
@@ -175,18 +197,103 @@ const NOTE_BYTES_MAX: u64 = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checksum::{Checksum, ChecksumType};
+    use crate::store::{BlockStore, PoolVersion, StorageLocation, StoreConfig};
+    use std::time::{Duration, Instant};
+    use surus_disk::{Fault, FaultKind, MemDisk};
+    use surus_types::{Block, GenerationStamp, StorageType};
+
+    fn two_volumes() -> (MemDisk, BlockStore, Arc<BlockPool>) {
+        let location = |path: &str| StorageLocation { path: PathBuf::from(path), storage_type: StorageType::Disk };
+        let config = StoreConfig {
+            locations: vec![location("/data/1"), location("/data/2")],
+            failed_volumes_tolerated: 0,
+            reserved_bytes: 0,
+            directory_mode: 0o700,
+            roll_back: false,
+            stop_timeout: Duration::from_millis(500),
+        };
+        let disk = MemDisk::new();
+        let store = BlockStore::open(Arc::new(disk.clone()), config).unwrap();
+        let version = PoolVersion { namespace_id: 7, pool_id: "BP-1".into(), ctime: 1, layout_version: -57 };
+        let pool = store.open_pool(&version, "CID-1").unwrap();
+        (disk, store, pool)
+    }
+
+    /// A finalized replica on the volume, deleted: whether it is in the trash.
+    fn goes_to_trash(pool: &Arc<BlockPool>, at: usize) -> bool {
+        let block = Block { id: BlockId(77), generation_stamp: GenerationStamp(1001), num_bytes: 10 };
+        let checksum = Checksum::new(ChecksumType::Crc32c, 512).unwrap();
+        let storage_id = pool.volumes[at].storage_id.clone();
+        let mut writer = pool.create_rbw(&block, StorageType::Disk, &storage_id, checksum).unwrap();
+        pool.finalize(&mut writer, false).unwrap();
+        pool.delete(&[block]);
+        let (disk, dirs) = (&pool.volumes[at].disk, &pool.dirs[at]);
+        assert!(!disk.exists(&dirs.finalized_dir(block.id).join("blk_77")).unwrap());
+        let trash = trash_of(dirs, &dirs.finalized_dir(block.id)).unwrap();
+        let there = disk.exists(&trash.join("blk_77")).unwrap();
+        if there {
+            disk.remove_dir_all(&dirs.trash()).unwrap();
+        }
+        there
+    }
+
+    fn has_marker(pool: &BlockPool, at: usize) -> bool {
+        pool.volumes[at].disk.exists(&pool.dirs[at].root.join(MARKER)).unwrap()
+    }
+
+    /// Heartbeats until it is so.
+    fn until(pool: &Arc<BlockPool>, goes_on: bool, so: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !so() {
+            assert!(Instant::now() < deadline, "nothing happens");
+            pool.signal_rolling_upgrade(goes_on);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
 
     #[test]
     fn what_was_said_last_counts() {
         let (_store, pool) = crate::store::delete::tests::pool();
-        let marker = pool.dirs[0].root.join(MARKER);
-        let disk = pool.volumes[0].disk.clone();
-        pool.follow_rolling_upgrade(true);
-        assert!(disk.exists(&marker).unwrap());
+        *pool.rolling_upgrade.lock() = Some(true);
+        pool.follow_rolling_upgrade(0);
+        assert!(has_marker(&pool, 0));
         *pool.rolling_upgrade.lock() = Some(false);
-        pool.follow_rolling_upgrade(false);
+        pool.follow_rolling_upgrade(0);
         // The thread of the signal before, late.
-        pool.follow_rolling_upgrade(true);
-        assert!(!disk.exists(&marker).unwrap());
+        pool.follow_rolling_upgrade(0);
+        assert!(!has_marker(&pool, 0));
+    }
+
+    #[test]
+    fn a_volume_that_hangs_holds_up_no_other() {
+        let (_disk, _store, pool) = two_volumes();
+        // A deletion on the first volume that does not end.
+        let hangs = pool.rolling[0].disposing.read();
+        until(&pool, true, || has_marker(&pool, 1));
+        assert!(goes_to_trash(&pool, 1));
+        until(&pool, false, || !has_marker(&pool, 1));
+        assert!(!goes_to_trash(&pool, 1) && !has_marker(&pool, 0));
+        drop(hangs);
+        until(&pool, true, || has_marker(&pool, 0) && has_marker(&pool, 1));
+    }
+
+    #[test]
+    fn what_failed_is_tried_again() {
+        let (disk, _store, pool) = two_volumes();
+        let fault = |name: &str| disk.inject(Fault::all(FaultKind::Name, io::ErrorKind::Other).below(name).times(1));
+        fault(MARKER);
+        until(&pool, true, || has_marker(&pool, 0) && has_marker(&pool, 1));
+        fault(MARKER);
+        until(&pool, false, || !has_marker(&pool, 0) && !has_marker(&pool, 1));
+    }
+
+    #[test]
+    fn no_trash_beside_a_previous_state() {
+        let (disk, _store, pool) = two_volumes();
+        until(&pool, true, || has_marker(&pool, 0) && has_marker(&pool, 1));
+        disk.create_dir_all(&pool.dirs[0].root.join("previous")).unwrap();
+        assert!(!goes_to_trash(&pool, 0));
+        assert!(goes_to_trash(&pool, 1));
     }
 }
