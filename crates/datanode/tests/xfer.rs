@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use surus_datanode::checksum::{Checksum, ChecksumType};
 use surus_datanode::{DataNode, DataNodeConfig};
 use surus_disk::{Fault, FaultKind, MemDisk};
 use surus_proto::hadoop::hdfs::op_write_block_proto::BlockConstructionStage as Stage;
@@ -264,14 +265,60 @@ fn transfer_block_copies_an_open_replica() {
     assert!(pool_dir(&cluster, 1).join("rbw").join(format!("blk_{ID}")).exists());
 }
 
+/// One more DataNode, on a disk in memory.
+fn add_on_mem_disk(cluster: &mut Cluster) -> MemDisk {
+    let (disk, before) = (MemDisk::new(), cluster.datanodes.len());
+    let config = DataNodeConfig::from_configuration(&cluster.configuration(Path::new("/data"))).unwrap();
+    cluster.datanodes.push(DataNode::start_on(Arc::new(disk.clone()), config).unwrap());
+    cluster.namenode.wait("a full report", |h| (h.full_reports.len() > before).then_some(()));
+    disk
+}
+
+/// The node that fails is the one that is blamed, wherever in the pipeline it is: a client takes the last bad status, or the
+/// first node if there is none.
+#[test]
+fn a_node_that_cannot_write_leaves_the_next_one_unblamed() {
+    let mut cluster = Cluster::start(2);
+    let disk = add_on_mem_disk(&mut cluster);
+    for (id, pipeline, blamed) in [(ID, vec![2, 0], 0), (ID + 1, vec![0, 2, 1], 1)] {
+        let mut peer = Peer::connect(cluster.datanodes[pipeline[0]].xfer_address());
+        let targets = pipeline[1..].iter().map(|i| cluster.info(*i)).collect();
+        assert_eq!(create(&mut peer, id, targets).status, SUCCESS);
+        disk.inject(Fault::all(FaultKind::Write, std::io::ErrorKind::Other).below("/rbw/blk_").times(1));
+        let _ = peer.send(&Peer::encode(0, 0, 512, false, false, false));
+        let answer: std::io::Result<PipelineAckProto> = peer.message();
+        let bad = answer.map_or(0, |ack| ack.reply.iter().rposition(|r| *r != SUCCESS).expect("somebody failed"));
+        assert_eq!(bad, blamed);
+    }
+}
+
+/// A node that checks in the middle, since its file has other checksums, names itself and not the next one.
+#[test]
+fn a_damaged_packet_is_refused_in_the_middle() {
+    let cluster = Cluster::start(2);
+    let mut peer = Peer::connect(cluster.datanodes[0].xfer_address());
+    let mut op = write_op(extended(ID, 1001, 1 << 20), Stage::PipelineSetupCreate, vec![cluster.info(1)]);
+    op.requested_checksum = Checksum::new(ChecksumType::Crc32, 512).unwrap().to_proto();
+    peer.op(Op::WriteBlock, &op);
+    assert_eq!(peer.response().status, SUCCESS);
+    peer.packet(0, 0, 0, true, false, false);
+    assert_eq!(peer.ack(), (0, vec![SUCCESS; 2]));
+    let mut peer = Peer::connect(cluster.datanodes[0].xfer_address());
+    let mut op = write_op(extended(ID, 1001, 0), Stage::PipelineSetupAppend, vec![cluster.info(1)]);
+    op.latest_generation_stamp = 1002;
+    peer.op(Op::WriteBlock, &op);
+    assert_eq!(peer.response().status, SUCCESS);
+    peer.packet(0, 0, 512, false, false, false);
+    peer.packet(1, 512, 1024, false, false, true);
+    assert_eq!(peer.ack(), (0, vec![SUCCESS; 2]));
+    assert_eq!(peer.ack(), (1, vec![Status::ErrorChecksum as i32]));
+}
+
 /// Packets that came in one read and could not be written are not acknowledged, though the disk works again at once.
 #[test]
 fn a_failed_write_acknowledges_nothing() {
     let mut cluster = Cluster::without_datanodes();
-    let disk = MemDisk::new();
-    let config = DataNodeConfig::from_configuration(&cluster.configuration(Path::new("/data"))).unwrap();
-    cluster.datanodes.push(DataNode::start_on(Arc::new(disk.clone()), config).unwrap());
-    cluster.namenode.wait("a full report", |h| (!h.full_reports.is_empty()).then_some(()));
+    let disk = add_on_mem_disk(&mut cluster);
     let mut peer = Peer::connect(cluster.datanodes[0].xfer_address());
     assert_eq!(create(&mut peer, ID, vec![]).status, SUCCESS);
     disk.inject(Fault::all(FaultKind::Write, std::io::ErrorKind::Other).below("/rbw/blk_").times(1));

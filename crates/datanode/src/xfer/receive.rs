@@ -122,11 +122,17 @@ impl<'a, 'w> Receiver<'a, 'w> {
                 .name(format!("ack {}", self.peer))
                 .spawn_scoped(scope, move || responder.run())?;
             let received = self.receive(&mut stream, &mut Acks::Queue(&queue));
-            if received.is_err() {
+            let is_corrupt = received.as_ref().is_err_and(|e| e.is_corrupt);
+            if received.is_err() && !is_corrupt {
+                // Upstream first: that the next node falls silent then is this one's doing, and must not be told as its failure.
+                upstream.shutdown();
                 let _ = mirror.stream.shutdown(Shutdown::Both);
             }
             queue.close();
             let last_ack = responder.join().unwrap_or_else(|_| Err(io::Error::other("the responder panicked")));
+            if is_corrupt {
+                self.linger();
+            }
             let sync = received?;
             Ok(Outcome { sync, last_ack: last_ack? })
         })

@@ -82,22 +82,12 @@ impl Responder<'_> {
         let mut out = Vec::new();
         let mut ack = PipelineAck::default();
         while let Some(pending) = self.queue.pop() {
-            if !self.mirror_failed.load(Ordering::Acquire)
-                && pending.status == Status::Success
-                && let Err(e) = self.await_ack(&pending, &mut ack, &mut out)
-            {
-                tracing::info!("no acknowledgement from the next node of the pipeline: {e}");
-                self.mirror_failed.store(true, Ordering::Release);
-            }
-            if self.mirror_failed.load(Ordering::Acquire) || pending.status != Status::Success {
-                ack.replies = vec![Status::Error];
-                ack.flags = vec![Status::Error as u32];
-            } else if ack.replies.first() == Some(&Status::ErrorChecksum) {
-                // The next node is good: what this one forwarded was damaged. Going silent makes the client drop this one.
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "the next node reports damaged packets"));
-            }
-            if ack.flags.len() != ack.replies.len() {
-                ack.flags = ack.replies.iter().map(|r| *r as u32).collect();
+            match pending.status {
+                Status::Success => self.next_nodes_replies(&pending, &mut ack, &mut out)?,
+                // Its own word is all that counts: a client takes the last bad status for the bad node's.
+                Status::ErrorChecksum => (ack.replies, ack.flags) = Default::default(),
+                // Silence makes whoever is upstream drop this node. Source: `BlockReceiver.receivePacket`, Hadoop 3.5.0.
+                _ => return Err(io::Error::other("this node cannot write")),
             }
             ack.seqno = pending.seqno;
             ack.replies.insert(0, pending.status);
@@ -116,6 +106,27 @@ impl Responder<'_> {
         }
         self.upstream.send(&out)?;
         Ok(None)
+    }
+
+    /// What the nodes behind say of a packet that this one has.
+    fn next_nodes_replies(&mut self, pending: &Pending, ack: &mut PipelineAck, out: &mut Vec<u8>) -> io::Result<()> {
+        if !self.mirror_failed.load(Ordering::Acquire)
+            && let Err(e) = self.await_ack(pending, ack, out)
+        {
+            tracing::info!("no acknowledgement from the next node of the pipeline: {e}");
+            self.mirror_failed.store(true, Ordering::Release);
+        }
+        if self.mirror_failed.load(Ordering::Acquire) {
+            ack.replies = vec![Status::Error];
+            ack.flags = vec![Status::Error as u32];
+        } else if ack.replies.first() == Some(&Status::ErrorChecksum) {
+            // The next node is good: what this one forwarded was damaged. Going silent makes the client drop this one.
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the next node reports damaged packets"));
+        }
+        if ack.flags.len() != ack.replies.len() {
+            ack.flags = ack.replies.iter().map(|r| *r as u32).collect();
+        }
+        Ok(())
     }
 
     /// Waits for the next node's acknowledgement of this packet. Out-of-band messages go straight on.
