@@ -1,14 +1,18 @@
-//! The namespace's lock, and how long it is held: thread CPU time of each hold for a change, and of some of those for a
-//! read, as a histogram in `/jmx`. Wall time would count what the scheduler and other processes take.
+//! The namespace's lock, and how long it is held: thread CPU time of each hold for a change, and of one in 16 of those for a
+//! read, as a histogram in `/jmx`. Wall time would count what the scheduler and other processes take; of the other reads it
+//! is the bound that is cheap to have, and those beyond 5 ms of it are counted.
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use surus_namespace::Namespace;
 
 /// One hold for a read of so many is measured: asking for the time twice costs about as much as a small read.
-const READS_A_SAMPLE: u32 = 16;
+pub const READS_A_SAMPLE: u32 = 16;
+/// No hold should take more CPU time.
+const LONG_HOLD: Duration = Duration::from_millis(5);
 /// Upper ends of the histogram's buckets, microseconds; the last bucket has none.
 pub const BUCKETS_US: [u64; 12] = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 200_000];
 
@@ -42,6 +46,8 @@ pub struct NamespaceLock {
     lock: RwLock<Namespace>,
     pub reads: Histogram,
     pub writes: Histogram,
+    /// Holds for a read whose CPU time was not measured, and which lasted longer than 5 ms.
+    long_reads: AtomicU64,
 }
 
 thread_local! {
@@ -50,15 +56,28 @@ thread_local! {
 
 impl NamespaceLock {
     pub fn new(namespace: Namespace) -> Self {
-        NamespaceLock { lock: RwLock::new(namespace), reads: Histogram::default(), writes: Histogram::default() }
+        NamespaceLock {
+            lock: RwLock::new(namespace),
+            reads: Histogram::default(),
+            writes: Histogram::default(),
+            long_reads: AtomicU64::new(0),
+        }
+    }
+
+    /// Holds for a read that may have taken more CPU time than 5 ms and are in no histogram.
+    pub fn long_reads(&self) -> u64 {
+        self.long_reads.load(Ordering::Relaxed)
     }
 
     pub fn read(&self) -> ReadGuard<'_> {
         let guard = self.lock.read();
         let count = READS.get().wrapping_add(1);
         READS.set(count);
-        let start_ns = if count.is_multiple_of(READS_A_SAMPLE) { thread_cpu_ns() } else { 0 };
-        ReadGuard { guard, start_ns, histogram: &self.reads }
+        let start = match count.is_multiple_of(READS_A_SAMPLE) {
+            true => Start::Cpu(thread_cpu_ns()),
+            false => Start::Wall(Instant::now()),
+        };
+        ReadGuard { guard, start, lock: self }
     }
 
     pub fn write(&self) -> WriteGuard<'_> {
@@ -67,11 +86,16 @@ impl NamespaceLock {
     }
 }
 
+/// When a hold for a read began, by the thread's CPU time (nanoseconds) or by the clock.
+enum Start {
+    Cpu(u64),
+    Wall(Instant),
+}
+
 pub struct ReadGuard<'a> {
     guard: RwLockReadGuard<'a, Namespace>,
-    /// 0: not measured.
-    start_ns: u64,
-    histogram: &'a Histogram,
+    start: Start,
+    lock: &'a NamespaceLock,
 }
 
 impl Deref for ReadGuard<'_> {
@@ -83,8 +107,12 @@ impl Deref for ReadGuard<'_> {
 
 impl Drop for ReadGuard<'_> {
     fn drop(&mut self) {
-        if self.start_ns != 0 {
-            self.histogram.add(thread_cpu_ns().saturating_sub(self.start_ns) / 1000);
+        match self.start {
+            Start::Cpu(start_ns) => self.lock.reads.add(thread_cpu_ns().saturating_sub(start_ns) / 1000),
+            Start::Wall(start) if start.elapsed() > LONG_HOLD => {
+                self.lock.long_reads.fetch_add(1, Ordering::Relaxed);
+            }
+            Start::Wall(_) => {}
         }
     }
 }
@@ -134,6 +162,18 @@ mod tests {
         }
         assert_eq!(histogram.counts(), [2, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1]);
         assert_eq!(histogram.max_us(), 1_000_000);
+    }
+
+    #[test]
+    fn every_long_read_is_seen() {
+        let lock = NamespaceLock::new(Namespace::default());
+        for _ in 0..READS_A_SAMPLE {
+            let guard = lock.read();
+            std::thread::sleep(LONG_HOLD);
+            drop(guard);
+        }
+        // One was measured: it slept, and took no CPU time to speak of.
+        assert_eq!((lock.reads.counts().iter().sum::<u64>(), lock.long_reads()), (1, u64::from(READS_A_SAMPLE) - 1));
     }
 
     #[test]

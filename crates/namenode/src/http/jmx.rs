@@ -4,7 +4,7 @@
 use super::beans::{Bean, Value, write_json_string};
 use super::jmx_journals::{journals, name_dirs, transactions};
 use crate::core::Core;
-use crate::lock::{BUCKETS_US, Histogram};
+use crate::lock::{BUCKETS_US, Histogram, READS_A_SAMPLE};
 use crate::{BUILD_VERSION, SOFTWARE_VERSION};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -100,7 +100,9 @@ fn namespace_tables(namespace: &Namespace) -> Attributes {
     namespace.table_bytes().map(|(table, bytes)| (table, (bytes as u64).into())).collect()
 }
 
-/// How long the namespace was locked: holds by their thread CPU time in microseconds, `{"10":N,"20":N,...,"more":N}`.
+/// How long the namespace was locked: holds by their thread CPU time in microseconds, `{"10":N,"20":N,...,"more":N}`. Of
+/// reads one in `ReadHoldSampleInterval` is measured; of the others those that lasted longer than 5 ms by the clock, which
+/// counts what the scheduler took too, are in `ReadHoldUnmeasuredOver5Millis`.
 fn namespace_lock(core: &Core) -> Attributes {
     let text = |histogram: &Histogram| {
         let mut out = String::from("{");
@@ -119,6 +121,8 @@ fn namespace_lock(core: &Core) -> Attributes {
         ("WriteHoldMicrosMax", core.namespace.writes.max_us().into()),
         ("ReadHoldMicros", text(&core.namespace.reads)),
         ("ReadHoldMicrosMax", core.namespace.reads.max_us().into()),
+        ("ReadHoldSampleInterval", u64::from(READS_A_SAMPLE).into()),
+        ("ReadHoldUnmeasuredOver5Millis", core.namespace.long_reads().into()),
     ]
 }
 
