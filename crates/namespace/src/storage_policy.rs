@@ -83,12 +83,31 @@ impl StoragePolicy {
         self.choose(replication).for_each(|t| spaces.add(t, bytes as i64));
         spaces
     }
+
+    /// As [`StoragePolicy::spaces`] of many files together, each with a replica or more: `once` is the bytes of one replica of
+    /// each, `all` those of all. No policy names more than two types that last: the second takes all replicas but the first.
+    pub fn spaces_together(&self, once: u64, all: u64) -> TypeSpaces {
+        let mut spaces = TypeSpaces::default();
+        let mut types = self.storage_types.iter().filter(|t| !t.is_transient()).peekable();
+        let mut left = all;
+        while let Some(&storage_type) = types.next() {
+            let bytes = if types.peek().is_some() { once } else { left };
+            spaces.add(storage_type, bytes as i64);
+            left = left.wrapping_sub(bytes);
+        }
+        spaces
+    }
 }
 
 /// What a file's bytes take on each type under a policy: nothing that is counted where no policy was ever set.
 /// Source: `INodeFile.storagespaceConsumedContiguous`, Hadoop 3.5.0.
 pub fn spaces(policy_id: u8, bytes: u64, replication: u16) -> TypeSpaces {
     if policy_id == UNSPECIFIED { TypeSpaces::default() } else { by_id(policy_id).spaces(bytes, replication) }
+}
+
+/// As [`spaces`] of many files together: see [`StoragePolicy::spaces_together`].
+pub fn spaces_together(policy_id: u8, once: u64, all: u64) -> TypeSpaces {
+    if policy_id == UNSPECIFIED { TypeSpaces::default() } else { by_id(policy_id).spaces_together(once, all) }
 }
 
 /// As Java prints a policy: `LAZY_PERSIST:15, storageTypes=[RAM_DISK, DISK], creationFallbacks=[DISK], ...`.
@@ -116,6 +135,19 @@ mod tests {
     fn ids() {
         assert_eq!((by_id(0).name, by_id(12).name, by_id(DEFAULT_ID).name), ("HOT", "ALL_SSD", "HOT"));
         assert!(SUITE.windows(2).all(|w| w[0].id < w[1].id));
+    }
+
+    #[test]
+    fn files_take_together_what_they_take_alone() {
+        for policy in SUITE {
+            let (mut alone, mut once, mut all) = (TypeSpaces::default(), 0, 0);
+            for (replication, bytes) in [(3, 100), (1, 7), (0, 1000), (2, 40), (5, 1)] {
+                alone = alone.plus(&policy.spaces(bytes, replication));
+                once += if replication == 0 { 0 } else { bytes };
+                all += bytes * u64::from(replication);
+            }
+            assert_eq!(policy.spaces_together(once, all), alone, "{}", policy.name);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! `SEEDS` (a number) runs more; a failure names its seed, and `SEED` runs that one alone.
 
 use crate::cluster::{BLOCK, Cluster, Outcome};
+use crate::harness::Harness;
 use crate::model::through_image;
 use std::collections::BTreeMap;
 use surus_namespace::edit_op::RenameOptions;
@@ -17,7 +18,7 @@ use surus_namespace::ops::set_storage_policy::SetStoragePolicy;
 use surus_namespace::ops::truncate::Truncate;
 use surus_namespace::storage_policy::SUITE;
 use surus_namespace::{InodeHandle, Namespace};
-use surus_types::{FsPermission, STORAGE_TYPES, TxId, TypeSpaces};
+use surus_types::{FsPermission, STORAGE_TYPES, StorageType, TxId, TypeSpaces};
 
 struct Random(u64);
 
@@ -222,4 +223,41 @@ fn over_quota(namespace: &Namespace) -> BTreeMap<String, i64> {
         }
     }
     out
+}
+
+/// Neither looks at the files below, or this would not come to an end.
+#[test]
+fn another_policy_is_as_much_work_as_the_path_is_long() {
+    let mut h = Harness::new(Namespace::default());
+    for src in ["/hot/top/below", "/cold"] {
+        h.run(&Mkdirs { src, permission: FsPermission(0o755), unmasked: None, create_parent: true }).unwrap();
+    }
+    for i in 0..10_000 {
+        h.put_file(&format!("/hot/top/below/{i}"), 0o644, 100, &[60]);
+    }
+    let set = |h: &mut Harness, src, policy| h.run(&SetStoragePolicy { src, policy }).unwrap();
+    set(&mut h, "/hot", Some("HOT"));
+    set(&mut h, "/cold", Some("COLD"));
+    h.run(&SetQuota {
+        src: "/cold",
+        namespace_quota: DONT_SET,
+        space_quota: 1 << 40,
+        storage_type: Some(StorageType::Archive),
+    })
+    .unwrap();
+    let options = RenameOptions::default();
+    for i in 0..10_000 {
+        let policy = ["ALL_SSD", "ONE_SSD", "WARM"][i % 3];
+        set(&mut h, "/hot/top", Some(policy));
+        set(&mut h, "/hot/top", None);
+        h.run(&Rename2 { src: "/hot/top", dst: "/cold/top", options }).unwrap();
+        h.run(&Rename2 { src: "/cold/top", dst: "/hot/top", options }).unwrap();
+    }
+    let types = |h: &Harness, src| h.namespace.tree.type_spaces(h.namespace.tree.lookup(src).unwrap());
+    let mut expected = TypeSpaces::default();
+    expected.add(StorageType::Disk, 600_000);
+    for src in ["/", "/hot", "/hot/top", "/hot/top/below"] {
+        assert_eq!(types(&h, src), expected, "{src}");
+    }
+    assert_eq!(types(&h, "/cold"), TypeSpaces::default());
 }

@@ -3,6 +3,7 @@
 //! Source: `DirectoryWithSnapshotFeature.computeQuotaUsage4CurrentDirectory`, `INodeFile.storagespaceConsumed`,
 //! Hadoop 3.5.0.
 
+use super::quota::{Governed, Sizes};
 use super::snapshot::{Deleted, Reference};
 use super::tables::Counts;
 use super::{CURRENT, InodeHandle, InodeView, SnapshotId, Tree};
@@ -47,6 +48,14 @@ impl Held {
     fn is_zero(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// What a file charges to the directories above it, now and for snapshots.
+pub(super) struct Charges {
+    counts: Counts,
+    types: TypeSpaces,
+    governed: Governed,
+    held: Held,
 }
 
 /// `None`: nobody asks.
@@ -144,7 +153,7 @@ impl Tree {
 
     /// Whether a subtree is in size what it was in a snapshot, which shows it. What changed since then has a diff, and of what
     /// changed something lies below the top still. False, too, where to look for that would take longer than a walk.
-    fn is_unchanged(&self, top: InodeHandle, snapshot: SnapshotId) -> bool {
+    pub(super) fn is_unchanged(&self, top: InodeHandle, snapshot: SnapshotId) -> bool {
         let counts = self.counts(top);
         let mut left = counts.files + counts.directories;
         for inode in self.changed_since(snapshot) {
@@ -229,27 +238,28 @@ impl Tree {
     }
 
     /// What a file charges to the directories above it.
-    pub(super) fn charges(&self, handle: InodeHandle) -> (Counts, TypeSpaces, Held) {
-        (self.counts(handle), self.type_spaces(handle), self.held(handle))
+    pub(super) fn charges(&self, handle: InodeHandle) -> Charges {
+        Charges {
+            counts: self.counts(handle),
+            types: self.type_spaces(handle),
+            governed: self.governed(handle),
+            held: self.held(handle),
+        }
     }
 
-    pub(super) fn recharge(&mut self, handle: InodeHandle, before: (Counts, TypeSpaces, Held)) {
-        let (before, types_before, held_before) = before;
-        let (after, types_after, _) = self.charges(handle);
-        self.recharge_held(handle, &held_before);
-        if self.inode(handle).parent().is_none() {
-            let change = Held::of(&after, types_after).minus(&Held::of(&before, types_before));
-            self.recharge_deleted(handle, &change);
+    pub(super) fn recharge(&mut self, handle: InodeHandle, before: Charges) {
+        let after = self.charges(handle);
+        self.recharge_held(handle, &before.held);
+        let Some(parent) = self.inode(handle).parent() else {
+            let change = Held::of(&after.counts, after.types).minus(&Held::of(&before.counts, before.types));
+            return self.recharge_deleted(handle, &change);
+        };
+        let governed = after.governed.minus(&before.governed);
+        if self.num_policies > 0 || !governed.is_zero() {
+            self.charge_types(parent, Sizes::of(&after.counts).minus(Sizes::of(&before.counts)), governed);
         }
-        if types_before != types_after
-            && let Some(parent) = self.inode(handle).parent()
-        {
-            self.charge_types(parent, &types_after.minus(&types_before));
-        }
-        if before != after
-            && let Some(parent) = self.inode(handle).parent()
-        {
-            self.charge(parent, before, after);
+        if before.counts != after.counts {
+            self.charge(parent, before.counts, after.counts);
         }
     }
 

@@ -278,6 +278,15 @@ impl<'a> InodeView<'a> {
         self.tables.counts(self.handle)
     }
 
+    /// What a file or symlink adds to the totals above it, as it is or as it was.
+    pub(crate) fn own_counts(self) -> Counts {
+        if !self.is_file() {
+            return Counts { files: 1, ..Counts::default() };
+        }
+        let once = if self.replication() == 0 { 0 } else { self.charged_length() };
+        Counts { files: 1, directories: 0, length: self.length(), space: self.space_consumed(), once }
+    }
+
     #[inline]
     fn number(self, short: Short) -> i64 {
         self.tables.interned.number(short)

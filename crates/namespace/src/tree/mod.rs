@@ -299,6 +299,7 @@ impl Tree {
             sum.directories += counts.directories;
             sum.length = sum.length.wrapping_add(counts.length);
             sum.space = sum.space.wrapping_add(counts.space);
+            sum.once = sum.once.wrapping_add(counts.once);
         }
         let root = self.tables.children.build(children);
         let row = self.tables.directories.get_mut(record.payload.0);
@@ -567,6 +568,7 @@ impl Tree {
             totals.directories = (u64::from(totals.directories) + after.directories - before.directories) as u32;
             totals.length = totals.length.wrapping_add(after.length).wrapping_sub(before.length);
             totals.space = totals.space.wrapping_add(after.space).wrapping_sub(before.space);
+            totals.once = totals.once.wrapping_add(after.once).wrapping_sub(before.once);
             at = parent;
         }
         self.recharge_deleted_counts(top, &before, &after);

@@ -1,4 +1,6 @@
-//! Quotas of directories, and what storage policies make of the bytes below them: use by storage type.
+//! Quotas of directories, and what storage policies make of the bytes below them: use by storage type. A directory keeps
+//! what lies below it under policies that are named there; the rest obeys its own, whichever that is. So to name another
+//! policy, or to move to where another is inherited, looks at no file.
 
 use super::Tree;
 use super::features::NONE;
@@ -7,7 +9,7 @@ use super::held::Held;
 use super::inode::{InodeKind, InodeView};
 use super::intern::{Interned, no_layout};
 use super::pages::Paged;
-use super::tables::Tables;
+use super::tables::{Counts, Tables};
 use crate::erasure_coding::EcPolicies;
 use crate::storage_policy::{self, UNSPECIFIED};
 use alloc::sync::Arc;
@@ -44,14 +46,60 @@ impl Default for Quota {
 /// The part that a checkpoint clones.
 pub(super) type Quotas = Paged<Quota>;
 
-/// What follows from the tree and only changes need. Use by storage type is kept for directories that have any: none,
-/// as long as no inode has a storage policy.
+/// Bytes of files: one replica of each, and all of them. Sums wrap.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Sizes {
+    once: u64,
+    all: u64,
+}
+
+impl Sizes {
+    pub(super) fn of(counts: &Counts) -> Self {
+        Sizes { once: counts.once, all: counts.space }
+    }
+
+    fn plus(self, other: Sizes) -> Self {
+        Sizes { once: self.once.wrapping_add(other.once), all: self.all.wrapping_add(other.all) }
+    }
+
+    pub(super) fn minus(self, other: Sizes) -> Self {
+        Sizes { once: self.once.wrapping_sub(other.once), all: self.all.wrapping_sub(other.all) }
+    }
+
+    fn types(self, policy: u8) -> TypeSpaces {
+        storage_policy::spaces_together(policy, self.once, self.all)
+    }
+}
+
+/// What lies in subtrees whose tops name a storage policy, and what it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Governed {
+    sizes: Sizes,
+    types: TypeSpaces,
+}
+
+impl Governed {
+    fn plus(self, other: &Governed) -> Self {
+        Governed { sizes: self.sizes.plus(other.sizes), types: self.types.plus(&other.types) }
+    }
+
+    pub(super) fn minus(self, other: &Governed) -> Self {
+        Governed { sizes: self.sizes.minus(other.sizes), types: self.types.minus(&other.types) }
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What follows from the tree and only changes need.
 #[derive(Default)]
 pub(super) struct QuotaIndex {
     free: Vec<u32>,
     /// Rows in use: directories with a quota (the root as it always was has none), and copies that snapshots keep.
     pub(super) count: u32,
-    types: HashMap<u32, TypeSpaces>,
+    /// For directories with anything like that below them. None, as long as no inode has a storage policy.
+    governed: HashMap<u32, Governed>,
     /// The inherited policy of subtrees that were cut off, by their tops.
     detached_policy: HashMap<u32, u8>,
 }
@@ -166,31 +214,40 @@ impl Tree {
         if self.num_policies == 0 {
             return TypeSpaces::default();
         }
-        let inode = self.inode(handle);
-        if inode.is_directory() {
-            return self.quotas.types.get(&handle.0).copied().unwrap_or_default();
-        }
-        inode.file_types(inode.storage_policy())
+        self.type_spaces_as(handle, self.inode(handle).storage_policy())
     }
 
     /// What a subtree would take where `inherited` is the policy of those inodes that name none.
     pub fn type_spaces_under(&self, handle: InodeHandle, inherited: u8) -> TypeSpaces {
+        let own = self.inode(handle).local_storage_policy();
+        self.type_spaces_as(handle, if own == UNSPECIFIED { inherited } else { own })
+    }
+
+    fn type_spaces_as(&self, handle: InodeHandle, policy: u8) -> TypeSpaces {
         let inode = self.inode(handle);
-        let mine = match inode.local_storage_policy() {
-            UNSPECIFIED => inherited,
-            own => own,
-        };
-        if inode.is_file() {
-            return inode.file_types(mine);
+        if !inode.is_directory() {
+            return inode.file_types(policy);
         }
-        let now = inode.storage_policy();
-        let mut spaces = self.type_spaces(handle);
-        if now != mine {
-            self.for_each_heir(handle, |file| {
-                spaces = spaces.minus(&file.file_types(now)).plus(&file.file_types(mine));
-            });
+        let governed = self.governed_below(handle);
+        self.sizes(handle).minus(governed.sizes).types(policy).plus(&governed.types)
+    }
+
+    fn sizes(&self, handle: InodeHandle) -> Sizes {
+        Sizes::of(&self.counts(handle))
+    }
+
+    fn governed_below(&self, directory: InodeHandle) -> Governed {
+        self.quotas.governed.get(&directory.0).copied().unwrap_or_default()
+    }
+
+    /// The part of an inode and what is below it that does not obey the policy above it.
+    pub(super) fn governed(&self, handle: InodeHandle) -> Governed {
+        let inode = self.inode(handle);
+        match inode.local_storage_policy() {
+            UNSPECIFIED if inode.is_directory() => self.governed_below(handle),
+            UNSPECIFIED => Governed::default(),
+            own => Governed { sizes: self.sizes(handle), types: self.type_spaces_as(handle, own) },
         }
-        spaces
     }
 
     /// Sets a directory's own storage policy, which an extended attribute holds; 0: none.
@@ -199,15 +256,18 @@ impl Tree {
         if old == policy {
             return;
         }
-        let before = self.inode(handle).storage_policy();
+        let before = (self.inode(handle).storage_policy(), self.governed(handle));
         self.count_policy(old, policy);
         let attributes = self.tables.inodes.get(handle.0).attributes;
         let (interned, users) = (&mut self.tables.interned, &mut self.intern_users);
         self.tables.inodes.get_mut(handle.0).attributes =
             Interned::with_layout(interned, users, attributes, no_layout(policy));
         self.release_attributes(attributes);
-        let after = self.inode(handle).storage_policy();
-        self.retype(handle, before, after);
+        if let Some(parent) = self.inode(handle).parent() {
+            let change = self.governed(handle).minus(&before.1);
+            self.charge_types(parent, Sizes::default(), change);
+        }
+        self.policy_changed(before.0, self.inode(handle).storage_policy());
     }
 
     /// One policy less, one more.
@@ -216,61 +276,37 @@ impl Tree {
         self.tables.num_policies -= u32::from(old != UNSPECIFIED);
     }
 
-    /// Files below `directory` whose policy is the directory's.
-    fn for_each_heir<'t>(&'t self, directory: InodeHandle, mut visit: impl FnMut(InodeView<'t>)) {
-        let mut open = alloc::vec![directory];
-        while let Some(handle) = open.pop() {
-            for child in self.inode(handle).children(b"") {
-                let inode = self.inode(child);
-                if inode.local_storage_policy() != UNSPECIFIED {
-                    continue;
-                }
-                if inode.is_file() {
-                    visit(inode);
-                } else if inode.is_directory() {
-                    open.push(child);
-                }
-            }
-        }
-    }
-
-    /// The policy that `directory` and its heirs obey went from `before` to `after`.
-    fn retype(&mut self, directory: InodeHandle, before: u8, after: u8) {
-        if before == after {
-            return;
-        }
-        let mut changes = Vec::new();
-        self.for_each_heir(directory, |file| {
-            let change = file.file_types(after).minus(&file.file_types(before));
-            if !change.is_zero() {
-                changes.extend(file.parent().map(|parent| (parent, change)));
-            }
-        });
-        for (parent, change) in changes {
-            self.charge_types(parent, &change);
-        }
-        // What was deleted below inherits, too.
-        if self.keeps_held() {
+    /// The policy that something and its heirs obey went from `before` to `after`: what was deleted below inherits, too.
+    fn policy_changed(&mut self, before: u8, after: u8) {
+        if before != after && self.keeps_held() {
             self.sum_held();
         }
     }
 
-    /// Adds to `directory` and all above it.
-    pub(super) fn charge_types(&mut self, directory: InodeHandle, change: &TypeSpaces) {
-        if change.is_zero() {
-            return;
-        }
-        let (mut at, mut top) = (Some(directory), directory);
-        while let Some(handle) = at {
-            top = handle;
-            let sum = self.quotas.types.entry(handle.0).or_default();
-            *sum = sum.plus(change);
-            if sum.is_zero() {
-                self.quotas.types.remove(&handle.0);
+    /// After something in `directory` came to be of another size by `sizes`, of which `governed` does not obey the policy of
+    /// the directory: adds that to the directory and to all above it.
+    pub(super) fn charge_types(&mut self, directory: InodeHandle, sizes: Sizes, mut governed: Governed) {
+        let mut at = directory;
+        while sizes != Sizes::default() || !governed.is_zero() {
+            if !governed.is_zero() {
+                let sum = self.quotas.governed.entry(at.0).or_default();
+                *sum = sum.plus(&governed);
+                if sum.is_zero() {
+                    self.quotas.governed.remove(&at.0);
+                }
             }
-            at = self.inode(handle).parent();
+            let inode = self.inode(at);
+            let (own, parent) = (inode.local_storage_policy(), inode.parent());
+            let types = |policy| sizes.minus(governed.sizes).types(policy).plus(&governed.types);
+            let Some(parent) = parent else {
+                let types = types(inode.storage_policy());
+                return self.recharge_deleted(at, &Held { types, ..Held::default() });
+            };
+            if own != UNSPECIFIED {
+                governed = Governed { sizes, types: types(own) };
+            }
+            at = parent;
         }
-        self.recharge_deleted(top, &Held { types: *change, ..Held::default() });
     }
 
     /// Before a subtree leaves its parent.
@@ -278,9 +314,9 @@ impl Tree {
         if self.num_policies == 0 {
             return;
         }
-        let spaces = self.type_spaces(handle);
-        self.charge_types(parent, &TypeSpaces::default().minus(&spaces));
-        if self.inode(handle).is_directory() {
+        let (sizes, governed) = (self.sizes(handle), self.governed(handle));
+        self.charge_types(parent, Sizes::default().minus(sizes), Governed::default().minus(&governed));
+        if self.keeps_held() && self.inode(handle).is_directory() {
             let inherited = self.inode(parent).storage_policy();
             self.quotas.detached_policy.insert(handle.0, inherited);
         }
@@ -291,11 +327,10 @@ impl Tree {
         if self.num_policies == 0 {
             return;
         }
-        let spaces = self.type_spaces(handle);
-        self.charge_types(parent, &spaces);
+        self.charge_types(parent, self.sizes(handle), self.governed(handle));
         let before = self.quotas.detached_policy.remove(&handle.0).unwrap_or(UNSPECIFIED);
         if self.inode(handle).is_directory() && self.inode(handle).local_storage_policy() == UNSPECIFIED {
-            self.retype(handle, before, self.inode(parent).storage_policy());
+            self.policy_changed(before, self.inode(parent).storage_policy());
         }
     }
 
@@ -306,36 +341,30 @@ impl Tree {
         let has_ec = inode.is_directory() && inode.local_ec_policy().is_some();
         self.count_ec_policy(has_ec, false);
         self.count_policy(policy, UNSPECIFIED);
-        self.quotas.types.remove(&handle.0);
+        self.quotas.governed.remove(&handle.0);
         self.quotas.detached_policy.remove(&handle.0);
     }
 
     /// Sums up use by storage type from nothing: what a loader ends with.
     pub(crate) fn sum_types(&mut self) {
-        self.quotas.types.clear();
+        self.quotas.governed.clear();
         if self.num_policies == 0 {
             return;
         }
-        let mut changes = Vec::new();
-        let mut open = alloc::vec![(InodeHandle::ROOT, self.inode(InodeHandle::ROOT).storage_policy())];
-        while let Some((directory, inherited)) = open.pop() {
-            let mut sum = TypeSpaces::default();
-            for child in self.inode(directory).children(b"") {
-                let inode = self.inode(child);
-                let policy = match inode.local_storage_policy() {
-                    UNSPECIFIED => inherited,
-                    own => own,
-                };
-                if inode.is_directory() {
-                    open.push((child, policy));
-                } else {
-                    sum = sum.plus(&inode.file_types(policy));
-                }
-            }
-            changes.push((directory, sum));
+        let mut directories = alloc::vec![InodeHandle::ROOT];
+        let mut next = 0;
+        while let Some(&directory) = directories.get(next) {
+            let children = self.inode(directory).children(b"");
+            directories.extend(children.filter(|&child| self.inode(child).is_directory()));
+            next += 1;
         }
-        for (directory, sum) in changes {
-            self.charge_types(directory, &sum);
+        // What is below comes after what is above.
+        for directory in directories.into_iter().rev() {
+            let children = self.inode(directory).children(b"");
+            let sum = children.fold(Governed::default(), |sum, child| sum.plus(&self.governed(child)));
+            if !sum.is_zero() {
+                self.quotas.governed.insert(directory.0, sum);
+            }
         }
     }
 }

@@ -44,6 +44,7 @@ pub struct Tables {
 pub(super) struct DirectoryRecord {
     pub(super) length: u64,
     pub(super) space: u64,
+    pub(super) once: u64,
     pub(super) files: u32,
     pub(super) directories: u32,
     pub(super) root: u32,
@@ -52,7 +53,7 @@ pub(super) struct DirectoryRecord {
 
 impl Default for DirectoryRecord {
     fn default() -> Self {
-        DirectoryRecord { length: 0, space: 0, files: 0, directories: 0, root: NO_NODE, child_count: 0 }
+        DirectoryRecord { length: 0, space: 0, once: 0, files: 0, directories: 0, root: NO_NODE, child_count: 0 }
     }
 }
 
@@ -66,6 +67,8 @@ pub struct Counts {
     pub length: u64,
     /// Bytes times replication; a block being written counts in full.
     pub space: u64,
+    /// Of that, one replica of each file: storage policies treat the first replica apart.
+    pub once: u64,
 }
 
 impl Counts {
@@ -74,6 +77,7 @@ impl Counts {
         self.directories += other.directories;
         self.length = self.length.wrapping_add(other.length);
         self.space = self.space.wrapping_add(other.space);
+        self.once = self.once.wrapping_add(other.once);
     }
 }
 
@@ -165,10 +169,10 @@ impl Tables {
                     directories: u64::from(row.directories) + 1,
                     length: row.length,
                     space: row.space,
+                    once: row.once,
                 }
             }
-            InodeKind::File => Counts { files: 1, directories: 0, length: view.length(), space: view.space_consumed() },
-            InodeKind::Symlink => Counts { files: 1, ..Counts::default() },
+            InodeKind::File | InodeKind::Symlink => view.own_counts(),
         }
     }
 
