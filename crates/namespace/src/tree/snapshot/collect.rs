@@ -10,6 +10,10 @@ use crate::tree::tables::{Counts, Tables};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
+
+/// So few entries are put into a list one by one.
+const FEW_ENTRIES: usize = 16;
 
 /// What nothing shows any more.
 #[derive(Debug, Default)]
@@ -30,16 +34,35 @@ struct Priors<'a> {
     tables: &'a Tables,
     snapshot: SnapshotId,
     known: BTreeMap<InodeHandle, Option<SnapshotId>>,
+    left: HashMap<InodeHandle, HashMap<InodeHandle, (SnapshotId, &'a [u8])>>,
 }
 
-impl Priors<'_> {
+impl<'a> Priors<'a> {
+    fn new(tables: &'a Tables, snapshot: SnapshotId) -> Self {
+        Priors { tables, snapshot, known: BTreeMap::new(), left: HashMap::new() }
+    }
+
+    /// As [`Tables::parent_at`], which searches a directory's lists each time: here they are gone through once.
+    fn parent(&mut self, inode: InodeHandle) -> Option<(InodeHandle, &'a [u8])> {
+        let (tables, snapshot) = (self.tables, self.snapshot);
+        let holders = tables.snapshot_state(inode).map_or(&[][..], |state| &state.holders);
+        let places = holders.iter().filter_map(|&holder| {
+            let left = self.left.entry(holder).or_insert_with(|| tables.first_left(holder, snapshot));
+            left.get(&inode).map(|&(at, name)| (at, holder, name))
+        });
+        match places.min_by_key(|&(at, ..)| at) {
+            Some((_, holder, name)) => Some((holder, name)),
+            None => tables.inode(inode).parent().map(|parent| (parent, tables.inode(inode).name())),
+        }
+    }
+
     fn of(&mut self, inode: InodeHandle) -> Option<SnapshotId> {
         if let Some(&known) = self.known.get(&inode) {
             return known;
         }
         let diffs = self.tables.snapshot_state(inode).map_or(&[][..], |state| &state.diffs);
         let own = diffs[..diffs.partition_point(|diff| diff.snapshot < self.snapshot)].last().map(|diff| diff.snapshot);
-        let above = self.tables.parent_at(inode, self.snapshot).and_then(|(parent, name)| {
+        let above = self.parent(inode).and_then(|(parent, name)| {
             let prior = self.of(parent)?;
             (self.tables.child_at(parent, name, prior) == Some(inode)).then_some(prior)
         });
@@ -49,13 +72,61 @@ impl Priors<'_> {
     }
 }
 
+/// The latest snapshot in which some directory's deleted list shows an inode, for many inodes: each directory's lists are
+/// gone through once. Holds while no list changes.
+#[derive(Default)]
+struct LastHeld(HashMap<InodeHandle, HashMap<InodeHandle, SnapshotId>>);
+
+impl LastHeld {
+    fn of(&mut self, tables: &Tables, inode: InodeHandle) -> Option<SnapshotId> {
+        let holders = &tables.snapshot_state(inode)?.holders;
+        let in_holder = |&holder: &InodeHandle| {
+            let listed = || tables.deleted_entries(holder).map(|(snapshot, entry)| (entry.inode, snapshot)).collect();
+            self.0.entry(holder).or_insert_with(listed).get(&inode).copied()
+        };
+        holders.iter().filter_map(in_holder).max()
+    }
+}
+
+/// Changed directories by what is above them: for the totals of a subtree and of what snapshots alone show of it.
+struct ChangedBelow<'a> {
+    tables: &'a Tables,
+    /// Below the tops so far, or deleted itself, is counted already.
+    tops: HashSet<InodeHandle>,
+    /// Directories that changed, by the top, or by what was deleted with them and has no parent any more.
+    by_top: HashMap<InodeHandle, Vec<InodeHandle>>,
+}
+
+impl ChangedBelow<'_> {
+    /// Takes the changed directories at and below an inode that is not below one asked for before.
+    fn take(&mut self, top: InodeHandle) -> Vec<InodeHandle> {
+        let is_first = self.tops.is_empty();
+        self.tops.insert(top);
+        if is_first || self.tables.inode(top).parent().is_none() {
+            return self.by_top.remove(&top).unwrap_or_default();
+        }
+        let tables = self.tables;
+        let mut below = Vec::new();
+        for directories in self.by_top.values_mut() {
+            below.extend(directories.extract_if(.., |directory| tables.is_below(*directory, top)));
+        }
+        below
+    }
+
+    fn is_counted(&self, inode: InodeHandle) -> bool {
+        let mut above = core::iter::successors(Some(inode), |&at| self.tables.inode(at).parent());
+        above.any(|at| self.tops.contains(&at))
+    }
+}
+
 impl Tree {
     /// Deletes a snapshot. What changed after it now belongs to the snapshot before, if that shows it, and is garbage if
     /// none does. Returns whether what snapshots hold may be of another size now.
     pub(crate) fn delete_snapshot(&mut self, root: InodeHandle, snapshot: SnapshotId, garbage: &mut Garbage) -> bool {
         let changed = self.snapshot_index.by_snapshot.remove(&snapshot).unwrap_or_default();
-        let mut priors = Priors { tables: &self.tables, snapshot, known: BTreeMap::new() };
+        let mut priors = Priors::new(&self.tables, snapshot);
         let changed: Vec<_> = changed.into_iter().map(|inode| (inode, priors.of(inode))).collect();
+        drop(priors);
         if let Some(snapshottable) = self.state_mut(root).snapshottable.as_mut() {
             snapshottable.snapshots.retain(|s| s.id != snapshot);
         }
@@ -93,25 +164,48 @@ impl Tree {
         if !self.tables.has_snapshots() {
             return sum;
         }
-        let changed: BTreeSet<InodeHandle> = self.snapshot_index.by_snapshot.values().flatten().copied().collect();
+        let mut changed = self.changed_below(top);
         let mut tops = alloc::vec![top];
-        let mut done = 0;
-        while done < tops.len() {
-            let below = tops[done];
-            done += 1;
-            for &directory in changed.iter().filter(|&&inode| self.tables.is_below(inode, below)) {
-                let diffs = self.tables.snapshot_state(directory).map_or(&[][..], |state| &state.diffs);
-                for entry in diffs.iter().filter_map(Diff::directory).flat_map(|diff| &diff.deleted) {
+        while let Some(top) = tops.pop() {
+            for directory in changed.take(top) {
+                for (_, entry) in self.tables.deleted_entries(directory) {
                     if let Reference::WithName(last) = entry.reference {
-                        sum.add(&self.tables.counts_at(entry.inode, last));
-                    } else if !tops.iter().any(|&top| self.tables.is_below(entry.inode, top)) {
+                        sum.add(&self.past_counts(entry.inode, last));
+                    } else if !changed.is_counted(entry.inode) {
                         sum.add(&self.tables.counts(entry.inode));
+                        changed.tops.insert(entry.inode);
                         tops.push(entry.inode);
                     }
                 }
             }
         }
         sum
+    }
+
+    /// All directories with diffs that may be below `top` or below what was deleted from there.
+    fn changed_below(&self, top: InodeHandle) -> ChangedBelow<'_> {
+        let tables = &self.tables;
+        let mut changed = ChangedBelow { tables, tops: HashSet::new(), by_top: HashMap::new() };
+        let all: BTreeSet<InodeHandle> =
+            self.changed_inodes().filter(|&inode| tables.inode(inode).is_directory()).collect();
+        for directory in all {
+            let mut above = directory;
+            while above != top
+                && let Some(parent) = tables.inode(above).parent()
+            {
+                above = parent;
+            }
+            changed.by_top.entry(above).or_default().push(directory);
+        }
+        changed
+    }
+
+    /// Totals of a subtree in a snapshot, by a walk where counters do not tell.
+    fn past_counts(&self, top: InodeHandle, snapshot: SnapshotId) -> Counts {
+        match self.is_unchanged(top, snapshot) {
+            true => self.tables.counts(top),
+            false => self.tables.counts_at(top, snapshot),
+        }
     }
 
     /// Whether a snapshot holds the inode somewhere.
@@ -127,13 +221,24 @@ impl Tree {
 
     /// An inode has lost its parent: it is garbage, or snapshots alone show it, and what they do not show of it goes.
     pub(crate) fn settle_detached(&mut self, inode: InodeHandle, garbage: &mut Garbage) {
+        self.settle_one(inode, None, garbage);
+    }
+
+    /// As [`Tree::settle_detached`], for one of many.
+    fn settle_one(&mut self, inode: InodeHandle, held: Option<&mut LastHeld>, garbage: &mut Garbage) {
         if self.tables.snapshot_state(inode).is_some_and(|state| state.reference != Reference::None) {
             self.state_mut(inode).reference = Reference::None;
             self.drop_empty_state(inode);
         }
         if !self.is_held(inode) {
             garbage.inodes.push(inode);
-        } else if let Some(last) = self.last_holding_snapshot(inode) {
+            return;
+        }
+        let last = match held {
+            Some(held) => held.of(&self.tables, inode),
+            None => self.last_holding_snapshot(inode),
+        };
+        if let Some(last) = last {
             self.trim(inode, last, garbage);
         }
     }
@@ -170,9 +275,12 @@ impl Tree {
     /// Deleted lists no longer name these, or name them for an earlier snapshot.
     fn settle(&mut self, moved: BTreeSet<InodeHandle>, garbage: &mut Garbage) {
         let detached: Vec<_> = moved.into_iter().filter(|&inode| self.inode(inode).parent().is_none()).collect();
+        // To settle an inode changes no deleted list.
+        let mut held = LastHeld::default();
+        let is_one = detached.len() == 1;
         for inode in detached {
             self.drop_empty_state(inode);
-            self.settle_detached(inode, garbage);
+            self.settle_one(inode, (!is_one).then_some(&mut held), garbage);
         }
     }
 
@@ -277,7 +385,7 @@ impl Tree {
         let holders = &self.tables.snapshot_state(inode)?.holders;
         let in_holder = |holder: &InodeHandle| {
             let diffs = &self.tables.snapshot_state(*holder)?.diffs;
-            let lists = |diff: &&Diff| diff.directory().is_some_and(|d| d.deleted.iter().any(|e| e.inode == inode));
+            let lists = |diff: &&Diff| self.tables.deleted_entry(diff, inode).is_some();
             diffs.iter().rev().find(lists).map(|diff| diff.snapshot)
         };
         holders.iter().filter_map(in_holder).max()
@@ -368,25 +476,113 @@ impl Tree {
 
 /// Adds the changes of `later` to those of `earlier`; gives what neither state shows any more.
 fn combine_children(earlier: &mut DirectoryDiff, later: DirectoryDiff) -> Vec<Deleted> {
-    let mut gone = Vec::new();
+    let (mut gone, mut went) = (Vec::new(), Vec::new());
+    let mut gone_again = Vec::new();
     for entry in later.deleted {
         // What came between the two and went again is in neither.
         match earlier.created.binary_search_by(|created| compare_names(created, &entry.name)) {
             Ok(at) => {
-                earlier.created.remove(at);
+                gone_again.push(at);
                 gone.push(entry);
             }
-            Err(_) => {
-                if let Err(at) = earlier.deleted.binary_search_by(|d| compare_names(&d.name, &entry.name)) {
-                    earlier.deleted.insert(at, entry);
-                }
-            }
+            Err(_) => went.push(entry),
         }
     }
-    for name in later.created {
-        if let Err(at) = earlier.created.binary_search_by(|created| compare_names(created, &name)) {
-            earlier.created.insert(at, name);
-        }
+    if !gone_again.is_empty() {
+        let (mut at, mut gone_again) = (0, gone_again.into_iter().peekable());
+        earlier.created.retain(|_| {
+            at += 1;
+            gone_again.next_if_eq(&(at - 1)).is_none()
+        });
     }
+    merge_names(&mut earlier.deleted, went, |entry| &entry.name);
+    merge_names(&mut earlier.created, later.created, |name| name);
     gone
+}
+
+/// Adds to a list in name order another one; names that it has already stay as they are.
+fn merge_names<T>(list: &mut Vec<T>, added: Vec<T>, name: impl Fn(&T) -> &[u8]) {
+    if added.len() > FEW_ENTRIES {
+        // The sort finds two runs, and merges them with the first before the second.
+        list.extend(added);
+        list.sort_by(|a, b| compare_names(name(a), name(b)));
+        list.dedup_by(|second, first| name(second) == name(first));
+        return;
+    }
+    for entry in added {
+        if let Err(at) = list.binary_search_by(|known| compare_names(name(known), name(&entry))) {
+            list.insert(at, entry);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::{FileLayout, NewInode};
+    use alloc::format;
+    use surus_types::{FsPermission, InodeId, PermissionStatus};
+
+    #[test]
+    fn lists_are_merged_by_name() {
+        for count in [1, FEW_ENTRIES, FEW_ENTRIES + 1, 100] {
+            let mut list: Vec<_> = (0..50u8).map(|i| (alloc::vec![i * 2], 'a')).collect();
+            let added = (0..count as u8).map(|i| (alloc::vec![i], 'b')).collect();
+            merge_names(&mut list, added, |(name, _)| name);
+            let names: Vec<u8> = list.iter().map(|(name, _)| name[0]).collect();
+            let expected: Vec<u8> = (0..100).filter(|i| i % 2 == 0 || usize::from(*i) < count).collect();
+            assert_eq!(names, expected);
+            assert!(list.iter().all(|(name, from)| (*from == 'a') == (name[0] % 2 == 0)));
+        }
+    }
+
+    /// So many that what goes through a list for each of its entries would not come to an end.
+    const MANY: u64 = 50_000;
+
+    /// `/r` with a directory `d` of many files, all of them deleted after the second of two snapshots. The first was taken
+    /// before they came, or with them.
+    fn deleted_after_snapshots(between: bool) -> (Tree, InodeHandle, [SnapshotId; 2], Vec<InodeHandle>) {
+        let permission = PermissionStatus { user: "u".into(), group: "g".into(), permission: FsPermission(0o644) };
+        let mut tree = Tree::new(&permission, 0);
+        let new = |id| NewInode { id: InodeId(id), permission: &permission, modification_time: 0, access_time: 0 };
+        let layout = FileLayout { preferred_block_size: 100, replication: 3, ..FileLayout::default() };
+        let root = tree.add_directory(InodeHandle::ROOT, b"r", &new(20_000)).unwrap();
+        let directory = tree.add_directory(root, b"d", &new(20_001)).unwrap();
+        tree.allow_snapshots(root);
+        let first = between.then(|| tree.create_snapshot(root, "s0", 1));
+        let files: Vec<InodeHandle> = (0..MANY)
+            .map(|i| tree.add_file(directory, format!("{i:06}").as_bytes(), &new(30_000 + i), layout).unwrap())
+            .collect();
+        let first = first.unwrap_or_else(|| tree.create_snapshot(root, "s0", 1));
+        let second = tree.create_snapshot(root, "s1", 2);
+        for &file in &files {
+            // With a diff of its own.
+            tree.set_times(file, 5, 5);
+            tree.remove_child(file);
+            let mut garbage = Garbage::default();
+            tree.settle_detached(file, &mut garbage);
+            assert!(garbage.inodes.is_empty());
+        }
+        (tree, root, [first, second], files)
+    }
+
+    #[test]
+    fn the_work_of_a_deletion_follows_the_changes() {
+        let (mut tree, root, [first, second], files) = deleted_after_snapshots(false);
+        let mut garbage = Garbage::default();
+        tree.delete_snapshot(root, second, &mut garbage);
+        assert!(garbage.inodes.is_empty(), "the first one shows all");
+        assert_eq!(tree.held_counts(root).files, MANY);
+        tree.delete_snapshot(root, first, &mut garbage);
+        assert_eq!((garbage.inodes.len(), tree.held_counts(root).files), (files.len(), 0));
+    }
+
+    #[test]
+    fn what_came_and_went_between_two_snapshots_goes_with_the_later() {
+        let (mut tree, root, [_, second], files) = deleted_after_snapshots(true);
+        let mut garbage = Garbage::default();
+        assert_eq!(tree.held_counts(root).files, MANY);
+        tree.delete_snapshot(root, second, &mut garbage);
+        assert_eq!((garbage.inodes.len(), tree.held_counts(root).files), (files.len(), 0));
+    }
 }

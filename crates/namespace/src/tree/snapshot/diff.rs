@@ -63,24 +63,23 @@ impl Tables {
         later: SnapshotId,
     ) -> Option<ChildrenDiff<'_>> {
         let (diffs, range) = self.diffs_between(directory, earlier, later)?;
-        let mut names: Vec<(&[u8], Option<&Deleted>, bool)> = Vec::new();
+        // For each name what went and what came, in the order of the diffs and in each what went first: the sort keeps it.
+        let mut names: Vec<(&[u8], Option<&Deleted>)> = Vec::new();
         for diff in diffs[range.clone()].iter().filter_map(Diff::directory) {
-            for entry in &diff.deleted {
-                match names.binary_search_by(|(name, ..)| compare_names(name, &entry.name)) {
-                    Ok(i) if names[i].2 => names[i].2 = false,
-                    Ok(i) => names[i].1 = names[i].1.or(Some(entry)),
-                    Err(i) => names.insert(i, (&entry.name, Some(entry), false)),
-                }
-            }
-            for created in &diff.created {
-                match names.binary_search_by(|(name, ..)| compare_names(name, created)) {
-                    Ok(i) => names[i].2 = true,
-                    Err(i) => names.insert(i, (created, None, true)),
-                }
-            }
+            names.extend(diff.deleted.iter().map(|entry| (&*entry.name, Some(entry))));
+            names.extend(diff.created.iter().map(|name| (&**name, None)));
         }
+        names.sort_by(|a, b| compare_names(a.0, b.0));
         let mut changes = ChildrenDiff::default();
-        for (name, deleted, is_created) in names {
+        for of_name in names.chunk_by(|a, b| a.0 == b.0) {
+            let (name, mut deleted, mut is_created) = (of_name[0].0, None, false);
+            for (_, entry) in of_name {
+                match entry {
+                    Some(_) if is_created => is_created = false,
+                    Some(entry) => deleted = deleted.or(Some(*entry)),
+                    None => is_created = true,
+                }
+            }
             changes.deleted.extend(deleted);
             if is_created && let Some((inode, is_reference)) = self.created_child(directory, name, later) {
                 changes.created.push(Created { name, inode, is_reference });

@@ -1,14 +1,17 @@
 //! Reading the past: attributes, children, length and blocks of an inode in a snapshot.
 
-use super::{CURRENT, Diff, SnapshotId, SnapshotState};
+use super::{CURRENT, Deleted, Diff, SnapshotId, SnapshotState};
 use crate::blocks::BlockHandle;
 use crate::tree::children::{ChildIter, compare_names};
 use crate::tree::handles::InodeHandle;
 use crate::tree::inode::InodeView;
 use crate::tree::tables::{Counts, Tables};
+use alloc::boxed::Box;
+use alloc::collections::BinaryHeap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+use hashbrown::HashMap;
 
 impl Tables {
     /// The inode as it was in `snapshot`, which must show it; [`CURRENT`]: as it is.
@@ -49,14 +52,12 @@ impl Tables {
         let mut open = alloc::vec![top];
         while let Some(handle) = open.pop() {
             let inode = self.inode_at(handle, snapshot);
-            let mut own = Counts::default();
             if inode.is_directory() {
-                own.directories = 1;
+                sum.directories += 1;
                 open.extend(self.children_at(handle, snapshot, b"").map(|(_, child)| child));
             } else {
-                own = Counts { files: 1, directories: 0, length: inode.length(), space: inode.space_consumed() };
+                sum.add(&inode.own_counts());
             }
-            sum.add(&own);
         }
         sum
     }
@@ -67,30 +68,17 @@ impl Tables {
             Some(state) if snapshot != CURRENT => &state.diffs[state.first_diff(snapshot)..],
             _ => &[],
         };
-        let mut decided: Vec<(&[u8], Option<InodeHandle>)> = Vec::new();
-        for diff in later.iter().filter_map(Diff::directory) {
-            // The earliest diff that names a name decides, and in it what was deleted before what was created.
-            let known = decided.len();
-            let is_known = |decided: &[(&[u8], Option<InodeHandle>)], name: &[u8]| {
-                decided.binary_search_by(|(n, _)| compare_names(n, name)).is_ok()
-            };
-            let mut new: Vec<(&[u8], Option<InodeHandle>)> = Vec::new();
-            for entry in diff.deleted.iter().filter(|entry| !is_known(&decided[..known], &entry.name)) {
-                new.push((&entry.name, Some(entry.inode)));
-            }
-            for name in diff.created.iter().filter(|name| !is_known(&decided[..known], name)) {
-                if diff.deleted.binary_search_by(|d| compare_names(&d.name, name)).is_err() {
-                    new.push((name, None));
-                }
-            }
-            decided.append(&mut new);
-            decided.sort_unstable_by(|a, b| compare_names(a.0, b.0));
-        }
-        if !start_after.is_empty() {
-            decided.retain(|(name, _)| compare_names(name, start_after).is_gt());
+        let is_before = |name: &[u8]| !start_after.is_empty() && compare_names(name, start_after).is_le();
+        let mut decided = Decided::default();
+        for (i, diff) in later.iter().enumerate() {
+            let Some(diff) = diff.directory() else { continue };
+            let deleted = diff.deleted.partition_point(|entry| is_before(&entry.name));
+            decided.push(2 * i, Names::Deleted(&diff.deleted[deleted..]));
+            let created = diff.created.partition_point(|name| is_before(name));
+            decided.push(2 * i + 1, Names::Created(&diff.created[created..]));
         }
         let current = self.inode(directory).children(start_after);
-        PastChildren { tables: self, directory, current, next: None, decided, at: 0 }
+        PastChildren { tables: self, directory, current, next: None, decided }
     }
 
     /// How many children `directory` had in `snapshot`.
@@ -152,8 +140,7 @@ impl Tables {
                 if first.is_some_and(|(before, ..)| before <= diff.snapshot) {
                     break;
                 }
-                let entries = diff.directory().map_or(&[][..], |directory| &directory.deleted);
-                if let Some(entry) = entries.iter().find(|entry| entry.inode == inode) {
+                if let Some(entry) = self.deleted_entry(diff, inode) {
                     first = Some((diff.snapshot, holder, &entry.name));
                 }
             }
@@ -162,6 +149,36 @@ impl Tables {
             Some((_, holder, name)) => Some((holder, name)),
             None => self.inode(inode).parent().map(|parent| (parent, self.inode(inode).name())),
         }
+    }
+
+    /// The entry of a diff for an inode that left the directory after it: one at most. Where the inode had, in the snapshot or
+    /// when it left, the name by which it is listed, that finds it; else the list is gone through.
+    pub(super) fn deleted_entry<'a>(&'a self, diff: &'a Diff, inode: InodeHandle) -> Option<&'a Deleted> {
+        let entries = &diff.directory()?.deleted;
+        let named = |name: &[u8]| {
+            let at = entries.binary_search_by(|entry| compare_names(&entry.name, name)).ok()?;
+            Some(&entries[at]).filter(|entry| entry.inode == inode)
+        };
+        named(self.inode(inode).name())
+            .or_else(|| named(self.inode_at(inode, diff.snapshot).name()))
+            .or_else(|| entries.iter().find(|entry| entry.inode == inode))
+    }
+
+    /// For all that left a directory after a snapshot that shows it there: after which snapshot first, and its name then.
+    pub(super) fn first_left(
+        &self,
+        directory: InodeHandle,
+        snapshot: SnapshotId,
+    ) -> HashMap<InodeHandle, (SnapshotId, &[u8])> {
+        let mut left = HashMap::new();
+        let diffs = self.snapshot_state(directory).map_or(&[][..], |state| &state.diffs[state.first_diff(snapshot)..]);
+        for diff in diffs {
+            let entries = diff.directory().map_or(&[][..], |directory| &directory.deleted);
+            for entry in entries {
+                left.entry(entry.inode).or_insert((diff.snapshot, &*entry.name));
+            }
+        }
+        left
     }
 
     /// The latest snapshot that shows the inode as it is now.
@@ -205,16 +222,101 @@ pub struct PastChildren<'a> {
     directory: InodeHandle,
     current: ChildIter<'a>,
     next: Option<InodeHandle>,
-    /// Names for which diffs say what was there.
-    decided: Vec<(&'a [u8], Option<InodeHandle>)>,
-    at: usize,
+    decided: Decided<'a>,
+}
+
+/// Names for which diffs say what was there: their lists, merged as far as they are asked for.
+#[derive(Clone, Default)]
+struct Decided<'a>(BinaryHeap<List<'a>>);
+
+/// What is left of a list of a diff; never empty. The list with the least name is the greatest.
+#[derive(Clone)]
+struct List<'a> {
+    /// The earliest diff that names a name decides, and in it what was deleted before what was created.
+    rank: usize,
+    names: Names<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Names<'a> {
+    Deleted(&'a [Deleted]),
+    Created(&'a [Box<[u8]>]),
+}
+
+impl<'a> Names<'a> {
+    fn first(self) -> Option<(&'a [u8], Option<InodeHandle>)> {
+        match self {
+            Names::Deleted(list) => list.first().map(|entry| (&*entry.name, Some(entry.inode))),
+            Names::Created(list) => list.first().map(|name| (&**name, None)),
+        }
+    }
+
+    fn tail(self) -> Self {
+        match self {
+            Names::Deleted(list) => Names::Deleted(list.get(1..).unwrap_or_default()),
+            Names::Created(list) => Names::Created(list.get(1..).unwrap_or_default()),
+        }
+    }
+}
+
+impl<'a> List<'a> {
+    fn name(&self) -> &'a [u8] {
+        self.names.first().map_or(&[], |(name, _)| name)
+    }
+}
+
+impl Ord for List<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        compare_names(other.name(), self.name()).then(other.rank.cmp(&self.rank))
+    }
+}
+
+impl PartialOrd for List<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for List<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for List<'_> {}
+
+impl<'a> Decided<'a> {
+    fn push(&mut self, rank: usize, names: Names<'a>) {
+        if names.first().is_some() {
+            self.0.push(List { rank, names });
+        }
+    }
+
+    fn peek(&self) -> Option<&'a [u8]> {
+        self.0.peek().map(List::name)
+    }
+}
+
+impl<'a> Iterator for Decided<'a> {
+    /// A name, and the child that had it.
+    type Item = (&'a [u8], Option<InodeHandle>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let first = self.0.peek()?.names.first()?;
+        while self.peek() == Some(first.0)
+            && let Some(List { rank, names }) = self.0.pop()
+        {
+            self.push(rank, names.tail());
+        }
+        Some(first)
+    }
 }
 
 impl PastChildren<'_> {
     /// Children not yet lent.
     pub fn remaining(&self) -> u32 {
         let mut remaining = self.current.remaining() + u32::from(self.next.is_some());
-        for (name, past) in &self.decided[self.at..] {
+        for (name, past) in self.decided.clone() {
             remaining += u32::from(past.is_some());
             remaining -= u32::from(self.tables.child(self.directory, name).is_some());
         }
@@ -229,12 +331,11 @@ impl<'a> Iterator for PastChildren<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             self.next = self.next.or_else(|| self.current.next());
-            let decided = self.decided.get(self.at).copied();
-            let order = match (self.next, decided) {
+            let order = match (self.next, self.decided.peek()) {
                 (None, None) => return None,
                 (None, Some(_)) => Ordering::Greater,
                 (Some(_), None) => Ordering::Less,
-                (Some(child), Some((name, _))) => compare_names(self.tables.inode(child).name(), name),
+                (Some(child), Some(name)) => compare_names(self.tables.inode(child).name(), name),
             };
             if order.is_lt() {
                 let child = self.next.take()?;
@@ -243,8 +344,7 @@ impl<'a> Iterator for PastChildren<'a> {
             if order.is_eq() {
                 self.next = None;
             }
-            self.at += 1;
-            if let Some((name, Some(child))) = decided {
+            if let Some((name, Some(child))) = self.decided.next() {
                 return Some((name, child));
             }
         }
