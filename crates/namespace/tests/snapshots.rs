@@ -19,6 +19,7 @@ use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::set_storage_policy::SetStoragePolicy;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot, DeleteSnapshot, DisallowSnapshot, RenameSnapshot};
+use surus_namespace::ops::snapshot_diff::{DiffListingEntry, SnapshotDiff};
 use surus_namespace::ops::truncate::Truncate;
 use surus_namespace::tree::{DiffBodyView, DiffView, PastAttributes, Reference};
 use surus_namespace::{EditOp, FrozenImage, ImageInode, ImageKind, ImageLoader, InodeView, Namespace, NamespaceConfig};
@@ -500,11 +501,47 @@ fn snapshots_show_what_was(steps: &[Step]) -> Result<(), TestCaseError> {
         apply(&mut replayed, op);
     }
     prop_assert_eq!(replayed.namespace.dump(), h.namespace.dump());
-    let loaded = through_image(&h.namespace);
+    let mut loaded = through_image(&h.namespace);
     prop_assert_eq!(loaded.dump(), h.namespace.dump());
+    loaded.tree.check_held().map_err(TestCaseError::fail)?;
+    pages_make_the_whole(&mut h)?;
     nothing_is_left(&mut h)?;
     h.namespace = loaded;
     nothing_is_left(&mut h)
+}
+
+/// All differences, in pages of `limit` entries.
+fn differences(h: &mut Harness, request: &SnapshotDiff<'_>, limit: u32) -> [Vec<DiffListingEntry>; 3] {
+    h.namespace.config.snapshots.diff_listing_limit = limit;
+    let mut all = [const { Vec::new() }; 3];
+    let (mut path, mut index) = (Vec::new(), -1);
+    loop {
+        let page = h.namespace.get_snapshot_diff_report_listing(&h.env(), request, &path, index).unwrap();
+        assert!(page.modified.len() + page.created.len() + page.deleted.len() <= limit as usize);
+        let is_last = page.is_last();
+        all.iter_mut().zip([page.modified, page.created, page.deleted]).for_each(|(list, more)| list.extend(more));
+        if is_last {
+            return all;
+        }
+        (path, index) = (page.last_path, page.last_index);
+    }
+}
+
+fn pages_make_the_whole(h: &mut Harness) -> Result<(), TestCaseError> {
+    for root in ["/r1", "/r2"] {
+        let mut names = snapshots(&h.namespace, root);
+        if names.is_empty() {
+            continue;
+        }
+        names.push(String::new());
+        for (from, to) in names.iter().flat_map(|from| names.iter().map(move |to| (from, to))) {
+            let request = SnapshotDiff { root, from, to };
+            let whole = differences(h, &request, 1_000_000);
+            prop_assert_eq!(&differences(h, &request, 1), &whole);
+            prop_assert_eq!(&differences(h, &request, 3), &whole);
+        }
+    }
+    Ok(())
 }
 
 fn attributes(view: InodeView<'_>) -> PastAttributes {
@@ -663,4 +700,65 @@ fn summaries_count_what_snapshots_hold() {
     assert_eq!(summary("/r1"), (2, 370, 2, 370));
     assert_eq!(summary("/"), (3, 470, 2, 370));
     assert_eq!(summary("/r1/.snapshot/s1"), (2, 370, 0, 0));
+}
+
+/// A page goes on behind the place where the one before ended, whatever became of what stood there.
+#[test]
+fn a_page_begins_where_the_last_one_ended() {
+    let mut h = start();
+    let all = ["/r1/a", "/r1/b", "/r1/c"];
+    for path in all {
+        run(&mut h, &Step::Mkdirs(path.into()));
+        run(&mut h, &Step::Put { path: format!("{path}/f"), length: 1, overwrite: false });
+    }
+    run(&mut h, &Step::Allow("/r1".into()));
+    run(&mut h, &Step::Create { root: "/r1".into(), name: "s1".into() });
+    for path in all {
+        run(&mut h, &Step::SetPermission { path: path.into(), mode: 0o700 });
+        run(&mut h, &Step::SetPermission { path: format!("{path}/f"), mode: 0o600 });
+    }
+    let next = |h: &mut Harness, from: &str| {
+        h.namespace.config.snapshots.diff_listing_limit = 2;
+        let request = SnapshotDiff { root: "/r1", from: "s1", to: "" };
+        let page = h.namespace.get_snapshot_diff_report_listing(&h.env(), &request, from.as_bytes(), -1).unwrap();
+        let paths: Vec<_> = page.modified.iter().map(|entry| String::from_utf8(entry.path.clone()).unwrap()).collect();
+        (paths.join(" "), String::from_utf8(page.last_path).unwrap(), page.last_index)
+    };
+    assert_eq!(next(&mut h, ""), ("a a/f".into(), "b".into(), -1));
+    assert_eq!(next(&mut h, "b"), ("b b/f".into(), "c".into(), -1));
+    run(&mut h, &Step::SetPermission { path: "/r1/b".into(), mode: 0o755 });
+    assert_eq!(next(&mut h, "b"), ("b/f c".into(), "c/f".into(), -1), "it is as it was");
+    run(&mut h, &Step::Delete("/r1/b".into()));
+    assert_eq!(next(&mut h, "b"), ("c c/f".into(), String::new(), -1), "it is gone");
+    assert_eq!(next(&mut h, "b/f/x/y"), ("c c/f".into(), String::new(), -1), "it was never there");
+    assert_eq!(next(&mut h, "a/f/x/y"), ("c c/f".into(), String::new(), -1), "a file has nothing below it");
+}
+
+/// One page looks at no more than a hold of the namespace allows, however little it finds.
+#[test]
+fn a_page_ends_where_a_hold_has_to() {
+    let mut h = start();
+    for i in 0..30 {
+        run(&mut h, &Step::Mkdirs(format!("/r1/d{i:02}")));
+        for j in 0..1_000 {
+            h.put_file(&format!("/r1/d{i:02}/{j}"), 0o644, BLOCK, &[]);
+        }
+    }
+    run(&mut h, &Step::Allow("/r1".into()));
+    run(&mut h, &Step::Create { root: "/r1".into(), name: "s1".into() });
+    for path in ["/r1/d00/0", "/r1/d29/999"] {
+        run(&mut h, &Step::SetPermission { path: path.into(), mode: 0o600 });
+    }
+    let (mut path, mut index, mut pages, mut found) = (Vec::new(), -1, 0, 0);
+    loop {
+        let request = SnapshotDiff { root: "/r1", from: "s1", to: "" };
+        let page = h.namespace.get_snapshot_diff_report_listing(&h.env(), &request, &path, index).unwrap();
+        pages += 1;
+        found += page.modified.len();
+        if page.is_last() {
+            break;
+        }
+        (path, index) = (page.last_path, page.last_index);
+    }
+    assert_eq!((pages, found), (7, 2), "30,030 inodes, 5,000 a page");
 }

@@ -6,13 +6,17 @@ use crate::Namespace;
 use crate::permission::Wanted;
 use crate::plan::Env;
 use crate::resolve::{DirOp, Resolved};
-use crate::tree::{CURRENT, ChildrenDiff, InodeHandle, Reference, SnapshotId, compare_names};
+use crate::tree::{CURRENT, ChildrenDiff, InodeHandle, PastChildren, Reference, SnapshotId, compare_names};
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use surus_types::{ExceptionClass, FsAction, HdfsError, InodeId};
+
+/// Inodes looked at for one page: it ends behind them, however few differences it has.
+const PAGE_INODES_MAX: usize = 5_000;
 
 /// The request, of both calls.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +98,15 @@ impl DiffListing {
     fn len(&self) -> usize {
         self.modified.len() + self.created.len() + self.deleted.len()
     }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// No page follows.
+    pub fn is_last(&self) -> bool {
+        self.last_path.is_empty() && self.last_index < 0
+    }
 }
 
 /// What is compared.
@@ -108,8 +121,16 @@ struct Comparison {
 
 /// A changed inode below the scope, with its path in the earlier state.
 enum Change<'a> {
-    Directory(InodeHandle, ChildrenDiff<'a>),
+    Directory(InodeHandle, Rc<ChildrenDiff<'a>>),
     File(InodeHandle),
+}
+
+/// A directory whose children in the earlier state are being gone through.
+struct Opened<'a> {
+    path: Vec<u8>,
+    handle: InodeHandle,
+    changes: Option<Rc<ChildrenDiff<'a>>>,
+    children: PastChildren<'a>,
 }
 
 /// A change with its present path in components, which the report is sorted by, and its path in the report.
@@ -137,7 +158,7 @@ impl Namespace {
         };
         let mut changes: Vec<SortedChange<'_>> = Vec::new();
         let mut renames = Renames::new();
-        self.visit_changes(&comparison, &mut |path, change| {
+        self.visit_changes(&comparison, b"", usize::MAX, &mut |path, change| {
             let handle = match &change {
                 Change::File(file) => *file,
                 Change::Directory(directory, diff) => {
@@ -172,7 +193,8 @@ impl Namespace {
         Ok(DiffReport { root: self.tree.path_of(comparison.root).unwrap_or_default(), entries })
     }
 
-    /// One page, from the place a page before ended at (empty and -1: the first).
+    /// One page, from the place a page before ended at (empty and -1: the first). A page may be empty where others follow:
+    /// it then looked at as much as one hold of the namespace may.
     ///
     /// # Errors
     /// As [`Namespace::get_snapshot_diff_report`].
@@ -187,67 +209,67 @@ impl Namespace {
         let Some(comparison) = self.comparison(env, request)? else { return Ok(page) };
         page.is_from_earlier = comparison.is_from_earlier;
         let limit = self.config.snapshots.diff_listing_limit as usize;
-        let mut is_resumed = start_path.is_empty() && start_index < 0;
-        self.visit_changes(&comparison, &mut |path, change| {
-            let mut from = 0;
-            if !is_resumed {
-                if path != start_path {
-                    return true;
-                }
-                is_resumed = true;
-                from = usize::try_from(start_index.saturating_add(1)).unwrap_or(0);
-            }
-            let all = self.listing_entries(&comparison, &path, &change);
-            for (i, (kind, entry)) in all.into_iter().enumerate().skip(from) {
-                if page.len() >= limit {
-                    page.last_path = path;
-                    page.last_index = i as i32 - 1;
-                    return false;
-                }
+        // Who is checked has had the whole tree walked for that already.
+        let inodes = if self.is_checked(env) { usize::MAX } else { PAGE_INODES_MAX };
+        let mut is_full = false;
+        let stopped_before = self.visit_changes(&comparison, start_path, inodes, &mut |path, change| {
+            let from = if path == start_path { usize::try_from(start_index.saturating_add(1)).unwrap_or(0) } else { 0 };
+            let room = limit.saturating_sub(page.len());
+            let num_entries = change.num_entries();
+            for i in (from..num_entries).take(room) {
+                let (kind, entry) = self.listing_entry(&comparison, &path, &change, i);
                 match kind {
                     DiffType::Create => page.created.push(entry),
                     DiffType::Delete => page.deleted.push(entry),
                     _ => page.modified.push(entry),
                 }
             }
-            true
+            is_full = num_entries.saturating_sub(from) > room;
+            if is_full {
+                page.last_path = path;
+                page.last_index = (from + room) as i32 - 1;
+            }
+            !is_full
         });
+        if let Some(path) = stopped_before.filter(|_| !is_full) {
+            page.last_path = path;
+        }
         Ok(page)
     }
 
-    /// What a page says of one changed inode: itself, what came, what went.
-    fn listing_entries(
+    /// What a page says of one changed inode: first itself, then what came, then what went.
+    fn listing_entry(
         &self,
         comparison: &Comparison,
         path: &[u8],
         change: &Change<'_>,
-    ) -> Vec<(DiffType, DiffListingEntry)> {
+        index: usize,
+    ) -> (DiffType, DiffListingEntry) {
         let id = |handle| self.tree.inode(handle).id();
-        let (handle, is_reference) = match change {
-            Change::File(file) => (*file, false),
-            Change::Directory(directory, _) => (*directory, true),
+        let (handle, diff) = match change {
+            Change::File(file) => (*file, None),
+            Change::Directory(directory, diff) => (*directory, Some(diff)),
         };
         let directory = id(handle);
-        let target = None;
-        let modified = DiffListingEntry { path: path.to_vec(), directory, inode: directory, is_reference, target };
-        let mut all = alloc::vec![(DiffType::Modify, modified)];
-        let Change::Directory(_, diff) = change else { return all };
-        for created in &diff.created {
+        let (Some(index), Some(diff)) = (index.checked_sub(1), diff) else {
+            let (path, is_reference) = (path.to_vec(), diff.is_some());
+            let entry = DiffListingEntry { path, directory, inode: directory, is_reference, target: None };
+            return (DiffType::Modify, entry);
+        };
+        if let Some(created) = diff.created.get(index) {
             let (inode, is_reference) = (id(created.inode), created.is_reference);
             let path = below(path, created.name);
-            all.push((DiffType::Create, DiffListingEntry { path, directory, inode, is_reference, target: None }));
+            return (DiffType::Create, DiffListingEntry { path, directory, inode, is_reference, target: None });
         }
-        for deleted in &diff.deleted {
-            let target = match deleted.reference {
-                Reference::WithName(_) => self.tree.path_below(comparison.scope, deleted.inode, comparison.later),
-                _ => None,
-            };
-            let target = target.map(|names| joined(&names));
-            let (path, inode) = (below(path, &deleted.name), id(deleted.inode));
-            let is_reference = target.is_some();
-            all.push((DiffType::Delete, DiffListingEntry { path, directory, inode, is_reference, target }));
-        }
-        all
+        let deleted = diff.deleted[index - diff.created.len()];
+        let target = match deleted.reference {
+            Reference::WithName(_) => self.tree.path_below(comparison.scope, deleted.inode, comparison.later),
+            _ => None,
+        };
+        let target = target.map(|names| joined(&names));
+        let (path, inode) = (below(path, &deleted.name), id(deleted.inode));
+        let is_reference = target.is_some();
+        (DiffType::Delete, DiffListingEntry { path, directory, inode, is_reference, target })
     }
 
     /// `None`: both names mean the same.
@@ -303,35 +325,84 @@ impl Namespace {
         })
     }
 
-    /// Every changed inode of the earlier state, depth first, directories before what is in them; stops at false.
-    fn visit_changes<'a>(&'a self, comparison: &Comparison, visit: &mut dyn FnMut(Vec<u8>, Change<'a>) -> bool) {
-        let Comparison { scope, earlier, later, .. } = *comparison;
-        let mut open: Vec<(InodeHandle, Vec<u8>)> = alloc::vec![(scope, Vec::new())];
-        while let Some((handle, path)) = open.pop() {
+    /// Every changed inode of the earlier state from `start` on, depth first, directories before what is in them and children
+    /// in name order; stops at false. What lies before `start` is not looked at, whether `start` still differs, is still there
+    /// or not. Where `limit` inodes were looked at, the path of the next one is returned.
+    fn visit_changes<'a>(
+        &'a self,
+        comparison: &Comparison,
+        start: &[u8],
+        limit: usize,
+        visit: &mut dyn FnMut(Vec<u8>, Change<'a>) -> bool,
+    ) -> Option<Vec<u8>> {
+        let Comparison { earlier, later, .. } = *comparison;
+        let mut opened: Vec<Opened<'a>> = Vec::new();
+        // Names of `start` not come to yet, the next one last.
+        let mut skipped: Vec<&[u8]> = start.split(|&byte| byte == b'/').rev().filter(|name| !name.is_empty()).collect();
+        let mut next = Some((comparison.scope, Vec::new()));
+        let mut looked_at = 0;
+        loop {
+            let Some((handle, path)) = next.take() else {
+                let directory = opened.last_mut()?;
+                match directory.children.next() {
+                    Some((name, child)) => {
+                        let is_shown = self.is_compared(comparison, directory, name, child);
+                        next = is_shown.then(|| (child, below(&directory.path, name)));
+                        looked_at += 1;
+                    }
+                    None => _ = opened.pop(),
+                }
+                continue;
+            };
+            if looked_at >= limit {
+                return Some(path);
+            }
+            let skip_to = skipped.pop();
             if !self.tree.inode(handle).is_directory() {
-                if self.tree.file_changed(handle, earlier, later) && !visit(path, Change::File(handle)) {
-                    return;
+                let is_changed = skip_to.is_none() && self.tree.file_changed(handle, earlier, later);
+                skipped.clear();
+                if is_changed && !visit(path, Change::File(handle)) {
+                    return None;
                 }
                 continue;
             }
-            let from = open.len();
-            let changes = self.tree.directory_changes(handle, earlier, later);
-            for (name, child) in self.tree.children_at(handle, earlier, b"") {
-                let is_gone = changes.as_ref().is_some_and(|changes| changes.is_deleted(name));
-                let is_renamed = || {
-                    matches!(self.tree.held_reference(handle, name, earlier), Reference::WithName(_))
-                        && self.tree.path_below(scope, child, later).is_some()
-                };
-                if !is_gone || is_renamed() {
-                    open.push((child, below(&path, name)));
-                }
-            }
-            open[from..].reverse();
-            if let Some(changes) = changes
-                && !visit(path, Change::Directory(handle, changes))
+            let changes = self.tree.directory_changes(handle, earlier, later).map(Rc::new);
+            if skip_to.is_none()
+                && let Some(changes) = &changes
+                && !visit(path.clone(), Change::Directory(handle, Rc::clone(changes)))
             {
-                return;
+                return None;
             }
+            let children = self.tree.children_at(handle, earlier, skip_to.unwrap_or_default());
+            let directory = Opened { path, handle, changes, children };
+            if let Some(name) = skip_to
+                && let Some(child) = self.tree.child_at(handle, name, earlier)
+                && self.is_compared(comparison, &directory, name, child)
+            {
+                next = Some((child, below(&directory.path, name)));
+            } else {
+                skipped.clear();
+            }
+            opened.push(directory);
+        }
+    }
+
+    /// Whether a child in the earlier state is in the later one, too, here or moved.
+    fn is_compared(&self, comparison: &Comparison, directory: &Opened<'_>, name: &[u8], child: InodeHandle) -> bool {
+        let is_gone = directory.changes.as_ref().is_some_and(|changes| changes.is_deleted(name));
+        let reference = || self.tree.held_reference(directory.handle, name, comparison.earlier);
+        !is_gone
+            || matches!(reference(), Reference::WithName(_))
+                && self.tree.path_below(comparison.scope, child, comparison.later).is_some()
+    }
+}
+
+impl Change<'_> {
+    /// Entries that a page has of it.
+    fn num_entries(&self) -> usize {
+        match self {
+            Change::File(_) => 1,
+            Change::Directory(_, diff) => 1 + diff.created.len() + diff.deleted.len(),
         }
     }
 }
