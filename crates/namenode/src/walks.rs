@@ -7,7 +7,7 @@ use crate::core::Core;
 use crate::safe_mode::What;
 use surus_namespace::ops::rename::Rename2;
 use surus_namespace::permission::Wanted;
-use surus_namespace::{DirOp, Namespace, Operation, SubtreeWalk};
+use surus_namespace::{DirOp, Env, Namespace, Operation, PastWalk, SubtreeWalk};
 use surus_types::{ContentSummary, FsAction, HdfsError};
 
 /// Subtrees of fewer inodes are looked at in one go.
@@ -16,6 +16,11 @@ const SLICED_INODES_MIN: u64 = 4_000;
 const SLICE_INODES: usize = 1_000;
 /// Walks of one call, before it holds the lock.
 const WALKS_MAX: usize = 3;
+
+/// Whether a path can be one in a snapshot.
+fn is_in_snapshot(src: &str) -> bool {
+    src.contains("/.snapshot/")
+}
 
 /// A walk that ends with this value.
 struct Walk<'a> {
@@ -131,6 +136,28 @@ impl Core {
         self.write(call, what, operation, encode)
     }
 
+    /// Walks what a snapshot shows of a path, in slices. `None`: the path is in no snapshot, or nobody asks for a walk.
+    fn walk_past(&self, env: &Env<'_>, src: &str, quota: bool) -> Result<Option<PastWalk>, HdfsError> {
+        let missing = if quota { "File/Directory does not exist: " } else { "File does not exist: " };
+        let walk = {
+            let namespace = self.namespace.read();
+            if quota && !namespace.is_checked(env) {
+                return Ok(None);
+            }
+            namespace.begin_past_walk(env, src, missing)?
+        };
+        let Some(mut walk) = walk else { return Ok(None) };
+        let slices = || loop {
+            match self.namespace.read().past_walk_slice(env, &mut walk, SLICE_INODES) {
+                Ok(false) => {}
+                Ok(true) => return Ok(()),
+                Err(refused) => return Err(refused),
+            }
+        };
+        tokio::task::block_in_place(slices)?;
+        Ok(Some(walk))
+    }
+
     /// Totals below a path; `quota`: as getQuotaUsage tells them.
     ///
     /// # Errors
@@ -141,6 +168,18 @@ impl Core {
             true => namespace.get_quota_usage(&env, src),
             false => namespace.get_content_summary(&env, src),
         };
+        if is_in_snapshot(src)
+            && let Some(walk) = self.walk_past(&env, src, quota)?
+        {
+            if !quota {
+                return Ok(self.namespace.read().past_summary(&walk));
+            }
+            let mut namespace = self.namespace.write();
+            namespace.set_walked(Some(walk.top()));
+            let totals = ask(&namespace);
+            namespace.set_walked(None);
+            return totals;
+        }
         let wanted = Wanted { subtree: Some(FsAction::READ_EXECUTE), summary: !quota, ..Wanted::default() };
         for _ in 0..WALKS_MAX {
             let Some(walked) = self.walk(call, Below { src, op: DirOp::ReadLink, wanted }) else { break };

@@ -116,8 +116,11 @@ impl Namespace {
         if self.is_checked(env) { self.check_inode(env, inode, action) } else { Ok(()) }
     }
 
-    /// Every directory of a subtree in a snapshot.
+    /// Every directory of a subtree in a snapshot, unless a [`crate::PastWalk`] has seen to them.
     fn check_past_subtree(&self, env: &Env<'_>, top: InodeView<'_>, action: FsAction) -> Result<(), HdfsError> {
+        if !self.is_checked(env) || self.walked == Some(top.handle()) {
+            return Ok(());
+        }
         let mut open = alloc::vec![top.handle()];
         while let Some(handle) = open.pop() {
             let inode = self.tree.inode_at(handle, top.snapshot());

@@ -1,9 +1,11 @@
 //! Checks of subtrees in slices: the answer is that of the check in one go, whatever changes in between.
 
 use crate::harness::{Harness, caller};
+use surus_namespace::ops::delete::Delete;
 use surus_namespace::ops::mkdirs::Mkdirs;
 use surus_namespace::ops::rename::Rename;
 use surus_namespace::ops::set_permission::SetPermission;
+use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot, DeleteSnapshot};
 use surus_namespace::permission::Wanted;
 use surus_namespace::{InodeHandle, Namespace, SubtreeWalk};
 use surus_types::{FsAction, FsPermission, HdfsError};
@@ -149,4 +151,57 @@ fn too_much_change_begins_anew() {
     let (walk, _) = tree.walk(READ, 1_000, |_, _| ()).unwrap();
     tree.top = tree.h.namespace.tree.lookup("/aside").unwrap();
     assert_eq!(tree.holds(&walk), Ok(false));
+}
+
+/// Of what a snapshot shows the slices come to the same as one go, and nothing that happens meanwhile changes it but the
+/// snapshot's deletion.
+#[test]
+fn totals_of_a_snapshot_in_slices() {
+    let Tree { mut h, .. } = tree();
+    h.run(&AllowSnapshot { root: "/top" }).unwrap();
+    let create = |h: &mut Harness, name| h.run(&CreateSnapshot { root: "/top", name, default_name: "-" }).map(drop);
+    create(&mut h, "s").unwrap();
+    for i in 0..20 {
+        h.run(&Delete { src: &format!("/top/d{i}"), recursive: true }).unwrap();
+        mkdirs(&mut h, &format!("/top/d{i}/new"), 0o755);
+    }
+    let src = "/top/.snapshot/s";
+    let whole = h.namespace.get_content_summary(&h.env(), src).unwrap();
+    assert_eq!((whole.directory_count, whole.file_count), (1 + 40 * 31, 40 * 100));
+    for slice in [1, 7, 100, 100_000] {
+        let mut walk = h.namespace.begin_past_walk(&h.env(), src, "").unwrap().unwrap();
+        let mut slices = 1;
+        while !h.namespace.past_walk_slice(&h.env(), &mut walk, slice).unwrap() {
+            slices += 1;
+            if slices % 1000 == 0 {
+                h.run(&Delete { src: &format!("/top/d{}", 20 + slices / 1000), recursive: true }).unwrap();
+            }
+        }
+        assert_eq!(h.namespace.past_summary(&walk), whole);
+        assert!(slices >= (whole.directory_count + whole.file_count) as usize / slice, "{slices} of {slice}");
+    }
+    assert!(h.namespace.begin_past_walk(&h.env(), "/top", "").unwrap().is_none());
+
+    h.run(&SetPermission { src: "/top/d38", permission: FsPermission(0o700) }).unwrap();
+    h.run(&SetPermission { src: "/top/d39/e29", permission: FsPermission(0o700) }).unwrap();
+    create(&mut h, "t").unwrap();
+    h.caller = caller("alice", &["users"], false);
+    let src = "/top/.snapshot/t";
+    let whole = h.namespace.get_content_summary(&h.env(), src).unwrap_err();
+    let mut walk = h.namespace.begin_past_walk(&h.env(), src, "").unwrap().unwrap();
+    let refused = loop {
+        match h.namespace.past_walk_slice(&h.env(), &mut walk, 100) {
+            Ok(done) => assert!(!done),
+            Err(refused) => break refused,
+        }
+    };
+    assert_eq!(refused, whole);
+    assert!(refused.message.contains("d38"), "{refused:?}");
+
+    h.caller = caller("root", &["root"], true);
+    let mut walk = h.namespace.begin_past_walk(&h.env(), src, "File does not exist: ").unwrap().unwrap();
+    assert!(!h.namespace.past_walk_slice(&h.env(), &mut walk, 100).unwrap());
+    h.run(&DeleteSnapshot { root: "/top", name: "t" }).unwrap();
+    let refused = h.namespace.past_walk_slice(&h.env(), &mut walk, 100).unwrap_err();
+    assert_eq!(refused, h.namespace.get_content_summary(&h.env(), src).unwrap_err());
 }

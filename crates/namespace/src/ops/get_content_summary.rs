@@ -5,11 +5,12 @@ use crate::Namespace;
 use crate::permission::Wanted;
 use crate::plan::Env;
 use crate::resolve::{DirOp, Resolved};
-use crate::tree::{CURRENT, InodeHandle, InodeView};
+use crate::tree::{CURRENT, Counts, InodeHandle, InodeView};
 use surus_types::{ContentSummary, FsAction, HdfsError, SnapshotTotals};
 
 impl Namespace {
-    /// Totals of `src`. A superuser's answer needs no walk; others must be able to read every directory below.
+    /// Totals of `src`. A superuser's answer needs no walk; others must be able to read every directory below. In a snapshot
+    /// it is a walk in any case: [`crate::PastWalk`] makes it in slices.
     ///
     /// # Errors
     /// `FileNotFoundException`, `AccessControlException`.
@@ -54,14 +55,14 @@ impl Namespace {
             Wanted { subtree: Some(FsAction::READ_EXECUTE), summary: true, ..Wanted::default() },
         )?;
         if path.snapshot != CURRENT {
-            return Ok(self.past_totals(self.shown(path, handle)));
+            let counts = self.tree.counts_at(handle, path.snapshot);
+            return Ok(self.past_totals(self.shown(path, handle), &counts));
         }
         Ok(self.totals(handle))
     }
 
     /// Totals of a subtree in a snapshot.
-    fn past_totals(&self, top: InodeView<'_>) -> ContentSummary {
-        let counts = self.tree.counts_at(top.handle(), top.snapshot());
+    pub(crate) fn past_totals(&self, top: InodeView<'_>, counts: &Counts) -> ContentSummary {
         ContentSummary {
             length: counts.length,
             file_count: counts.files,

@@ -239,6 +239,11 @@ impl Tables {
         !self.snapshots.general.live.is_empty()
     }
 
+    /// Whether a snapshot is there still. Numbers do not come back.
+    pub fn is_live_snapshot(&self, snapshot: SnapshotId) -> bool {
+        self.snapshots.general.live.contains_key(&snapshot)
+    }
+
     /// Every snapshot with its directory, oldest first.
     pub fn snapshots(&self) -> impl ExactSizeIterator<Item = (SnapshotId, InodeHandle)> + '_ {
         self.snapshots.general.live.iter().map(|(&id, &root)| (id, root))
