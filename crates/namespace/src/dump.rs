@@ -2,6 +2,7 @@
 
 use crate::blocks::PendingTruncate;
 use crate::cache::CacheState;
+use crate::ops::delegation_token::Secrets;
 use crate::tree::{DiffBodyView, InodeKind, InodeView, Reference};
 use crate::{FrozenImage, Namespace};
 use alloc::string::String;
@@ -37,6 +38,12 @@ impl FrozenImage {
         if counter > 0 {
             let _ = writeln!(out, "snapshots {live}, next {counter}");
         }
+        if *self.secrets != Secrets::default() {
+            let _ = writeln!(out, "{:?}", self.secrets);
+        }
+        if let Some(upgrade) = self.rolling_upgrade {
+            let _ = writeln!(out, "rolling upgrade since {}", upgrade.start_time);
+        }
         if *self.cache != CacheState::default() {
             let _ = writeln!(out, "{:?}", self.cache);
         }
@@ -71,15 +78,18 @@ impl FrozenImage {
             if let Some(copy) = diff.copy {
                 let _ = write!(
                     out,
-                    " was {} {}:{} {:?} mtime {} atime {} x{}",
+                    " was {} {}:{} {:?} mtime {} atime {} {:?}",
                     String::from_utf8_lossy(copy.name()),
                     copy.user(),
                     copy.group(),
                     copy.permission(),
                     copy.modification_time(),
                     copy.access_time(),
-                    copy.replication(),
+                    copy.layout(),
                 );
+                if let Some(quota) = copy.quota() {
+                    let _ = write!(out, " {quota:?}");
+                }
                 for entry in copy.acl() {
                     let _ = write!(out, " {entry:?}");
                 }
@@ -101,7 +111,8 @@ impl FrozenImage {
                 DiffBodyView::File { length, blocks } => {
                     let _ = write!(out, " length {length}");
                     for &block in blocks.unwrap_or_default() {
-                        let _ = write!(out, " {}", self.block(block));
+                        let (form, replication) = (self.block(block), self.blocks.replication(block));
+                        let _ = write!(out, " {form}={}/x{replication}", form.num_bytes);
                     }
                 }
             }
@@ -143,15 +154,7 @@ impl FrozenImage {
             }
             InodeKind::File => {
                 let layout = inode.layout();
-                let _ = write!(
-                    out,
-                    " file x{} block size {} policy {} length {} space {}",
-                    layout.replication,
-                    layout.preferred_block_size,
-                    layout.storage_policy,
-                    inode.length(),
-                    inode.space_consumed()
-                );
+                let _ = write!(out, " file {layout:?} length {} space {}", inode.length(), inode.space_consumed());
                 for &handle in inode.blocks() {
                     let (block, owner) = (self.block(handle), self.blocks.owner(handle));
                     let replication = self.blocks.replication(handle);

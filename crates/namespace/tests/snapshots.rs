@@ -1,6 +1,7 @@
 //! Random operations with snapshots against a naive model: what a walk shows when a snapshot is taken is copied whole, and
 //! every walk of the snapshot later must show the same, until it is deleted; the live tree must be that of a namespace
-//! without snapshots; replay must equal the live state; and once all is deleted nothing is left. Failures shrink.
+//! without snapshots; replay must equal the live state, whenever a restart comes, from the first operation or from an image;
+//! and once all is deleted nothing is left. Failures shrink.
 
 use crate::harness::Harness;
 use proptest::prelude::*;
@@ -23,32 +24,103 @@ use surus_namespace::ops::snapshot_diff::{DiffListingEntry, SnapshotDiff};
 use surus_namespace::ops::truncate::Truncate;
 use surus_namespace::tree::{DiffBodyView, DiffView, PastAttributes, Reference};
 use surus_namespace::{EditOp, FrozenImage, ImageInode, ImageKind, ImageLoader, InodeView, Namespace, NamespaceConfig};
-use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, RpcIds, TxId};
+use surus_types::{
+    Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, RpcIds, StorageType, TxId,
+};
 
 const BLOCK: u64 = 100;
 
 #[derive(Clone, Debug)]
 enum Step {
     Mkdirs(String),
-    Put { path: String, length: u64, overwrite: bool },
-    Append { path: String, bytes: u64 },
-    Truncate { path: String, length: u64 },
-    Concat { target: String, source: String },
+    Put {
+        path: String,
+        length: u64,
+        overwrite: bool,
+    },
+    /// An erasure-coded file.
+    PutCoded {
+        path: String,
+        length: u64,
+        overwrite: bool,
+    },
+    Append {
+        path: String,
+        bytes: u64,
+    },
+    Truncate {
+        path: String,
+        length: u64,
+    },
+    Concat {
+        target: String,
+        source: String,
+    },
     Delete(String),
-    Rename { src: String, dst: String },
-    Rename2 { src: String, dst: String },
-    SetPermission { path: String, mode: u16 },
-    SetOwner { path: String, user: String },
-    SetTimes { path: String, mtime: i64 },
-    SetReplication { path: String, replication: u16 },
-    SetStoragePolicy { path: String, policy: String },
-    SetAcl { path: String, user: String },
-    SetXAttr { path: String, value: u8 },
+    Rename {
+        src: String,
+        dst: String,
+    },
+    Rename2 {
+        src: String,
+        dst: String,
+    },
+    SetPermission {
+        path: String,
+        mode: u16,
+    },
+    SetOwner {
+        path: String,
+        user: String,
+    },
+    SetTimes {
+        path: String,
+        mtime: i64,
+    },
+    SetReplication {
+        path: String,
+        replication: u16,
+    },
+    SetStoragePolicy {
+        path: String,
+        policy: String,
+    },
+    SetAcl {
+        path: String,
+        user: String,
+    },
+    SetXAttr {
+        path: String,
+        value: u8,
+    },
+    RemoveXAttr(String),
+    SetQuota {
+        path: String,
+        names: i64,
+        space: i64,
+    },
+    SetTypeQuota {
+        path: String,
+        quota: i64,
+    },
     Allow(String),
     Disallow(String),
-    Create { root: String, name: String },
-    RenameSnapshot { root: String, old: String, new: String },
-    DeleteSnapshot { root: String, nth: usize },
+    Create {
+        root: String,
+        name: String,
+    },
+    RenameSnapshot {
+        root: String,
+        old: String,
+        new: String,
+    },
+    DeleteSnapshot {
+        root: String,
+        nth: usize,
+    },
+    SaveNamespace,
+    /// From what was saved last, if anything, and the log behind it.
+    Restart,
 }
 
 fn root() -> impl Strategy<Value = String> {
@@ -70,6 +142,8 @@ fn step() -> impl Strategy<Value = Step> {
         5 => path().prop_map(Step::Mkdirs),
         6 => (path(), 0u64..350, any::<bool>())
             .prop_map(|(path, length, overwrite)| Step::Put { path, length, overwrite }),
+        2 => (path(), 0u64..350, any::<bool>())
+            .prop_map(|(path, length, overwrite)| Step::PutCoded { path, length, overwrite }),
         3 => (path(), 1u64..250).prop_map(|(path, bytes)| Step::Append { path, bytes }),
         2 => (path(), 0u64..300).prop_map(|(path, length)| Step::Truncate { path, length }),
         1 => (path(), path()).prop_map(|(target, source)| Step::Concat { target, source }),
@@ -86,6 +160,13 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (path(), prop::sample::select(vec!["u", "v"]))
             .prop_map(|(path, user)| Step::SetAcl { path, user: user.into() }),
         1 => (path(), any::<u8>()).prop_map(|(path, value)| Step::SetXAttr { path, value }),
+        1 => path().prop_map(Step::RemoveXAttr),
+        1 => (prop_oneof![path(), root()], prop::sample::select(vec![-1, 1 << 40]), prop::sample::select(vec![-1, 1 << 50]))
+            .prop_map(|(path, names, space)| Step::SetQuota { path, names, space }),
+        1 => (prop_oneof![path(), root()], prop::sample::select(vec![-1, 1 << 50]))
+            .prop_map(|(path, quota)| Step::SetTypeQuota { path, quota }),
+        1 => Just(Step::SaveNamespace),
+        2 => Just(Step::Restart),
         2 => root().prop_map(Step::Allow),
         1 => root().prop_map(Step::Disallow),
         6 => (root(), name()).prop_map(|(root, name)| Step::Create { root, name }),
@@ -170,6 +251,9 @@ fn walk(h: &Harness, top: &str) -> Tree {
             }
             assert_eq!(names.len(), node.children as usize, "{path} {names:?}");
             open.extend(names.iter().map(|(name, _)| format!("{relative}/{name}")));
+        } else if view.layout().is_erasure_coded() {
+            // Nobody is told where its block groups are.
+            node.blocks = view.blocks().iter().map(|&block| h.namespace.blocks.block(block).id).collect();
         } else {
             let asked = GetBlockLocations { src: &path, offset: 0, length: i64::MAX };
             let mut sum = 0;
@@ -230,14 +314,33 @@ fn new_blocks(h: &Harness, length: u64) -> Vec<Block> {
     (0..length.div_ceil(BLOCK)).map(block).collect()
 }
 
+/// Block groups have every 16th id below zero.
+fn new_groups(h: &Harness, length: u64) -> Vec<Block> {
+    let group = |block: Block| Block { id: BlockId(i64::MIN + 16 * block.id.0), ..block };
+    new_blocks(h, length).into_iter().map(group).collect()
+}
+
+fn is_directory(h: &Harness, path: &str) -> bool {
+    h.namespace.tree.lookup(path).is_some_and(|handle| h.namespace.tree.inode(handle).is_directory())
+}
+
+fn is_coded(h: &Harness, path: &str) -> bool {
+    h.namespace.tree.lookup(path).is_some_and(|file| h.namespace.tree.inode(file).layout().is_erasure_coded())
+}
+
 /// A file by the raw operations of the log.
-fn put(h: &mut Harness, path: &str, length: u64, overwrite: bool) -> bool {
+fn put(h: &mut Harness, path: &str, length: u64, overwrite: bool, coded: bool) -> bool {
     let parent = h.namespace.tree.lookup(&path[..path.rfind('/').unwrap()]);
     let old = h.namespace.tree.lookup(path);
     let fits = parent.is_some_and(|p| h.namespace.tree.inode(p).is_directory())
         && old.is_none_or(|old| overwrite && h.namespace.tree.inode(old).is_file());
     if fits {
-        let close = add_close(h, path, new_blocks(h, length), false);
+        let blocks = if coded { new_groups(h, length) } else { new_blocks(h, length) };
+        let mut close = add_close(h, path, blocks, false);
+        if coded {
+            // RS-6-3-1024k.
+            (close.replication, close.erasure_coding_policy_id) = (1, 1);
+        }
         apply(h, EditOp::Add(Box::new(AddClose { blocks: Vec::new(), overwrite, ..close.clone() })));
         apply(h, EditOp::Close(Box::new(AddClose { client_name: "".into(), ..close })));
     }
@@ -252,16 +355,16 @@ fn file(h: &Harness, path: &str) -> Option<(u64, Vec<Block>)> {
 
 fn append(h: &mut Harness, path: &str, bytes: u64) -> bool {
     let Some((_, mut blocks)) = file(h, path) else { return false };
-    let (client_name, client_machine) = ("client".into(), "machine".into());
-    apply(h, EditOp::Append { path: path.into(), client_name, client_machine, new_block: false, rpc: RpcIds::NONE });
+    let (client_name, client_machine, coded) = ("client".into(), "machine".into(), is_coded(h, path));
+    apply(h, EditOp::Append { path: path.into(), client_name, client_machine, new_block: coded, rpc: RpcIds::NONE });
     let mut bytes = bytes;
-    if let Some(last) = blocks.last_mut() {
+    if let Some(last) = blocks.last_mut().filter(|_| !coded) {
         let more = bytes.min(BLOCK - last.num_bytes);
         last.num_bytes += more;
         last.generation_stamp.0 += 1;
         bytes -= more;
     }
-    blocks.extend(new_blocks(h, bytes));
+    blocks.extend(if coded { new_groups(h, bytes) } else { new_blocks(h, bytes) });
     let close = add_close(h, path, blocks, false);
     apply(h, EditOp::Close(Box::new(AddClose { client_name: "".into(), ..close })));
     true
@@ -292,7 +395,10 @@ fn run(h: &mut Harness, step: &Step) -> bool {
             let _ = h.run(&Mkdirs { src, permission: FsPermission(0o755), unmasked: None, create_parent: true });
         }
         Step::Put { path, length, overwrite } => {
-            put(h, path, *length, *overwrite);
+            put(h, path, *length, *overwrite, false);
+        }
+        Step::PutCoded { path, length, overwrite } => {
+            put(h, path, *length, *overwrite, true);
         }
         Step::Append { path, bytes } => {
             append(h, path, *bytes);
@@ -350,6 +456,25 @@ fn run(h: &mut Harness, step: &Step) -> bool {
                 apply(h, EditOp::SetXAttr { src: path.as_str().into(), xattrs, rpc: RpcIds::NONE });
             }
         }
+        Step::RemoveXAttr(path) => {
+            if h.namespace.tree.lookup(path).is_some() {
+                let xattrs = vec![XAttr { namespace: 0, name: "x".into(), value: None }];
+                apply(h, EditOp::RemoveXAttr { src: path.as_str().into(), xattrs, rpc: RpcIds::NONE });
+            }
+        }
+        Step::SetQuota { path, names, space } => {
+            if is_directory(h, path) {
+                let (namespace_quota, storage_quota) = (*names, *space);
+                apply(h, EditOp::SetQuota { src: path.as_str().into(), namespace_quota, storage_quota });
+            }
+        }
+        Step::SetTypeQuota { path, quota } => {
+            if is_directory(h, path) {
+                let (src, storage_type) = (path.as_str().into(), StorageType::Ssd);
+                apply(h, EditOp::SetQuotaByStorageType { src, storage_type, quota: *quota });
+            }
+        }
+        Step::SaveNamespace | Step::Restart => {}
         Step::Allow(root) => {
             let _ = h.run(&AllowSnapshot { root });
         }
@@ -463,7 +588,20 @@ fn snapshots_show_what_was(steps: &[Step]) -> Result<(), TestCaseError> {
     for root in ["/r1", "/r2"] {
         h.run(&AllowSnapshot { root }).unwrap();
     }
+    let mut saved = None;
     for (i, step) in steps.iter().enumerate() {
+        match step {
+            Step::SaveNamespace => saved = Some((through_image(&h.namespace), h.log.len())),
+            Step::Restart => {
+                let (mut started, from) = saved.take().unwrap_or_else(|| (Namespace::new(config()), 0));
+                for (op, txid) in h.log.iter().zip(1..).skip(from) {
+                    started.apply(op, TxId(txid)).map_err(|e| TestCaseError::fail(e.to_string()))?;
+                }
+                prop_assert_eq!(started.dump(), h.namespace.dump(), "step {}: restart", i);
+                h.namespace = started;
+            }
+            _ => {}
+        }
         h.now_ms = 1000 + i as i64;
         twin.now_ms = h.now_ms;
         h.namespace.tree.check_held().map_err(TestCaseError::fail)?;
