@@ -3,12 +3,14 @@
 use crate::common::*;
 use crate::golden;
 use crate::load::MixedLoad;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use surus_disk::{Disk, MemDisk, OpenMode};
 use surus_journal::image::{Codec, ImageFile, ImageOptions};
 use surus_journal::{JournalError, LoadObserver, Loaded, Retention, Storage};
 use surus_namespace::room::TableLimits;
+use surus_namespace::tree::DiffBodyView;
 use surus_namespace::{EditOp, NamespaceConfig};
 use surus_types::{Block, BlockId, GenerationStamp, TxId};
 
@@ -237,8 +239,11 @@ fn put_image(disk: &MemDisk, name: &str, image: &[u8]) {
     md5.write_all_at(format!("{hex} *{name}\n").as_bytes(), 0).unwrap();
 }
 
+/// A mixed load leaves something in every section.
 #[test]
 fn our_image_gives_the_namespace_back() {
+    let mut longest = BTreeMap::new();
+    let (mut coded_with_diffs, mut coded_and_held) = (0, 0);
     for seed in 0..20 {
         let disk = MemDisk::new();
         format_dirs(&disk, &dirs());
@@ -250,12 +255,31 @@ fn our_image_gives_the_namespace_back() {
             }
         }
         let txid = fs.checkpoint().unwrap();
-        let dump = fs.namespace.dump();
+        let (dump, num_blocks) = (fs.namespace.dump(), fs.namespace.blocks.num_blocks());
         drop(fs);
         let loaded = load(&disk).unwrap();
-        assert_eq!(loaded.image_txid, txid);
+        assert_eq!((loaded.image_txid, loaded.namespace.blocks.num_blocks()), (txid, num_blocks));
         assert_eq!(loaded.namespace.dump(), dump, "seed {seed}");
+        let file = ImageFile::open(&disk, &current(&format!("fsimage_{:019}", txid.0))).unwrap();
+        for section in file.sections() {
+            let length = longest.entry(section.name.clone()).or_insert(0);
+            *length = section.length.max(*length);
+        }
+        let image = loaded.namespace.freeze();
+        for inode in image.inodes().filter(|inode| inode.layout().is_erasure_coded()) {
+            coded_with_diffs += usize::from(inode.diffs().any(|diff| match diff.body {
+                DiffBodyView::File { blocks, .. } => blocks.is_some_and(|blocks| !blocks.is_empty()),
+                DiffBodyView::Directory { .. } => false,
+            }));
+            coded_and_held += usize::from(!loaded.namespace.tree.is_attached(inode.handle()));
+        }
     }
+    // Where there is nothing, a section has no more than its head.
+    let full = ["ERASURE_CODING", "SNAPSHOT", "SNAPSHOT_DIFF", "INODE_REFERENCE", "SECRET_MANAGER", "CACHE_MANAGER"];
+    for name in full.into_iter().chain(["INODE", "INODE_DIR", "FILES_UNDERCONSTRUCTION", "STRING_TABLE"]) {
+        assert!(longest.get(name).is_some_and(|length| *length > 40), "{name}: {longest:?}");
+    }
+    assert!(coded_with_diffs > 0 && coded_and_held > 0, "{coded_with_diffs} {coded_and_held}");
 }
 
 /// Truncates that have not ended: where they cut, and what is copied first, though nothing else in the image shows it.

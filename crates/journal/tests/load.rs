@@ -1,8 +1,12 @@
 //! A mixed load of edit-log operations, the same for the same seed: directories, files with blocks, renames, deletes,
-//! attributes. It keeps only so much of a model as it needs to log operations that apply.
+//! attributes, and whatever else an image has a section for. It keeps only so much of a model as it needs to log operations
+//! that apply.
 
-use surus_namespace::EditOp;
+mod features;
+
+use features::Features;
 use surus_namespace::edit_op::{AddClose, RenameOptions};
+use surus_namespace::{EditOp, Namespace};
 use surus_types::{Block, BlockId, FsPermission, GenerationStamp, InodeId, PermissionStatus, RpcIds};
 
 const BLOCK_SIZE: u64 = 1024;
@@ -17,6 +21,16 @@ pub struct MixedLoad {
     next_name: u32,
     directories: Vec<String>,
     files: Vec<File>,
+    features: Features,
+}
+
+/// How a file's last block stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tail {
+    Complete,
+    Open,
+    /// Block recovery cuts it.
+    Cut,
 }
 
 #[derive(Clone)]
@@ -26,6 +40,8 @@ struct File {
     blocks: Vec<Block>,
     is_open: bool,
     replication: u16,
+    tail: Tail,
+    is_coded: bool,
 }
 
 impl MixedLoad {
@@ -40,6 +56,19 @@ impl MixedLoad {
             next_name: 0,
             directories: vec![String::new()],
             files: Vec::new(),
+            features: Features::default(),
+        }
+    }
+
+    /// Goes on where a namespace is. Names are new ones.
+    pub fn on(seed: u64, namespace: &Namespace) -> MixedLoad {
+        MixedLoad {
+            next_inode: namespace.last_inode_id.0 + 1,
+            next_block: namespace.blocks.ids.last_allocated_block_id.0 + 1,
+            next_stamp: namespace.blocks.ids.generation_stamp.0 + 1,
+            next_name: 1_000_000 * seed as u32,
+            features: Features::on(namespace),
+            ..MixedLoad::new(seed)
         }
     }
 
@@ -56,7 +85,7 @@ impl MixedLoad {
     pub fn step(&mut self) -> Vec<EditOp> {
         self.clock += 1 + self.below(50) as i64;
         self.call_id += 1;
-        let op = match self.below(16) {
+        let op = match self.below(24) {
             0..=2 => self.mkdir(),
             3..=5 => self.create(),
             6..=8 => match self.add_block() {
@@ -66,7 +95,11 @@ impl MixedLoad {
             9..=10 => self.close(),
             11 => self.rename(),
             12 => self.delete(),
-            _ => self.attribute(),
+            13..=15 => self.attribute(),
+            _ => match self.feature() {
+                Some(ops) => return ops,
+                None => None,
+            },
         };
         vec![op.unwrap_or_else(|| self.mkdir().expect("always possible"))]
     }
@@ -76,7 +109,8 @@ impl MixedLoad {
         let block = self.new_block(BLOCK_SIZE);
         let open = Block { num_bytes: 0, ..block };
         let inode = self.new_inode();
-        let mut file = File { path: path.to_owned(), inode, blocks: vec![], is_open: true, replication: 2 };
+        let (path, blocks, tail) = (path.to_owned(), vec![], Tail::Complete);
+        let mut file = File { path, inode, blocks, is_open: true, replication: 2, tail, is_coded: false };
         let mut add = self.add_close(&file);
         add.client_name = "DFSClient_0".into();
         file.blocks.push(block);
@@ -86,7 +120,7 @@ impl MixedLoad {
             EditOp::Add(Box::new(add)),
             EditOp::AllocateBlockId { block_id: block.id },
             EditOp::SetGenstampV2 { generation_stamp: block.generation_stamp },
-            EditOp::AddBlock { path: path.into(), penultimate: None, last: open, rpc: RpcIds::NONE },
+            EditOp::AddBlock { path: file.path.as_str().into(), penultimate: None, last: open, rpc: RpcIds::NONE },
             EditOp::Close(Box::new(self.add_close(&file))),
         ]
     }
@@ -102,7 +136,9 @@ impl MixedLoad {
 
     fn create(&mut self) -> Option<EditOp> {
         let (path, inode) = (self.new_path(), self.new_inode());
-        let file = File { path, inode, blocks: vec![], is_open: true, replication: 1 + self.below(3) as u16 };
+        let replication = 1 + self.below(3) as u16;
+        let file =
+            File { path, inode, blocks: vec![], is_open: true, replication, tail: Tail::Complete, is_coded: false };
         self.files.push(file.clone());
         let mut op = self.add_close(&file);
         op.client_name = format!("DFSClient_{}", self.below(3)).into();
@@ -113,20 +149,25 @@ impl MixedLoad {
     }
 
     fn add_block(&mut self) -> Option<Vec<EditOp>> {
-        let at = self.pick_open()?;
+        let at = self.pick_open().filter(|at| self.files[*at].tail != Tail::Cut)?;
+        Some(self.add_block_to(at))
+    }
+
+    fn add_block_to(&mut self, at: usize) -> Vec<EditOp> {
         let last = self.new_block(0);
         let file = &mut self.files[at];
-        if let Some(previous) = file.blocks.last_mut() {
+        if let Some(previous) = file.blocks.last_mut().filter(|_| file.tail == Tail::Open) {
             previous.num_bytes = BLOCK_SIZE;
         }
+        file.tail = Tail::Open;
         let penultimate = file.blocks.last().copied();
         file.blocks.push(last);
         let path = file.path.clone().into();
-        Some(vec![
+        vec![
             EditOp::AllocateBlockId { block_id: last.id },
             EditOp::SetGenstampV2 { generation_stamp: last.generation_stamp },
             EditOp::AddBlock { path, penultimate, last, rpc: RpcIds::NONE },
-        ])
+        ]
     }
 
     fn close(&mut self) -> Option<EditOp> {
@@ -134,9 +175,10 @@ impl MixedLoad {
         let num_bytes = 1 + self.below(BLOCK_SIZE as usize) as u64;
         let file = &mut self.files[at];
         file.is_open = false;
-        if let Some(last) = file.blocks.last_mut() {
-            last.num_bytes = num_bytes;
+        if let Some(last) = file.blocks.last_mut().filter(|_| file.tail == Tail::Open) {
+            last.num_bytes = num_bytes.max(last.num_bytes);
         }
+        file.tail = Tail::Complete;
         let file = file.clone();
         Some(EditOp::Close(Box::new(self.add_close(&file))))
     }
@@ -164,6 +206,10 @@ impl MixedLoad {
             let at = self.below(self.files.len().max(1));
             self.files.get(at)?.path.clone()
         };
+        if self.features.keep(&path) {
+            return None;
+        }
+        self.features.forget(&path);
         let below = format!("{path}/");
         self.directories.retain(|other| *other != path && !other.starts_with(&below));
         self.files.retain(|file| file.path != path && !file.path.starts_with(&below));
@@ -179,6 +225,7 @@ impl MixedLoad {
             0 => EditOp::SetPermissions { src, permission: FsPermission(0o600) },
             1 => EditOp::SetOwner { src, user: Some("bob".into()), group: None },
             2 => EditOp::Times { path: src, mtime: self.clock, atime: -1 },
+            _ if file.is_coded => EditOp::SetPermissions { src, permission: FsPermission(0o640) },
             _ => {
                 file.replication = replication;
                 EditOp::SetReplication { path: src, replication }
@@ -202,7 +249,7 @@ impl MixedLoad {
             client_machine: "".into(),
             overwrite: false,
             storage_policy_id: 0,
-            erasure_coding_policy_id: 0,
+            erasure_coding_policy_id: MixedLoad::coded_policy(file),
             rpc: RpcIds::NONE,
         }
     }

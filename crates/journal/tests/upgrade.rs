@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use crate::golden;
+use crate::load::MixedLoad;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +25,26 @@ fn golden_disk() -> MemDisk {
         let to = Path::new("/second/current").join(&entry.name);
         disk.open(&to, OpenMode::Create).unwrap().write_all_at(&bytes, 0).unwrap();
     }
+    disk.sync_everything();
+    disk
+}
+
+fn run_load(fs: &mut Running, seed: u64, steps: usize) {
+    let mut load = MixedLoad::on(seed, &fs.namespace);
+    for op in (0..steps).flat_map(|_| load.step()) {
+        fs.run(op);
+    }
+}
+
+/// The same with something in every section of its image, and more in its edits.
+fn full_disk() -> MemDisk {
+    let disk = golden_disk();
+    let mut fs = Running::start(Arc::new(disk.clone()), &two_dirs()).unwrap();
+    run_load(&mut fs, 65, 150);
+    fs.checkpoint().unwrap();
+    run_load(&mut fs, 66, 25);
+    fs.log.close().unwrap();
+    drop(fs);
     disk.sync_everything();
     disk
 }
@@ -107,7 +128,7 @@ fn there_and_back_and_finalized() {
 /// before or as after; and going on completes it.
 #[test]
 fn a_crash_between_any_two_steps() {
-    let before = state(&golden_disk());
+    let before = state(&full_disk());
     type Act = fn(&MemDisk);
     let acts: [(&str, u64, Act, Act); 4] = [
         ("upgrade", CUTS_A_PLACE, |_| {}, |disk| drop(upgrade(disk))),
@@ -129,7 +150,7 @@ fn a_crash_between_any_two_steps() {
         ),
     ];
     for (what, cuts, prepare, act) in acts {
-        let disk = golden_disk();
+        let disk = full_disk();
         prepare(&disk);
         disk.sync_everything();
         let clones = crash_clones(&disk, cuts, act);
@@ -193,6 +214,7 @@ fn roll_back_with_crashes(dirs: &[PathBuf]) {
     format_dirs(&disk, dirs);
     let mut fs = Running::start(Arc::new(disk.clone()), dirs).unwrap();
     fs.mkdir("/before");
+    run_load(&mut fs, 67, 100);
     let roll = fs.log.roll();
     fs.log.wait_durable(roll.started).unwrap();
     fs.storage.save_rollback_image(&fs.namespace.freeze(), roll.ended).unwrap();
@@ -201,6 +223,7 @@ fn roll_back_with_crashes(dirs: &[PathBuf]) {
     let with_mkdir = fs.namespace.dump();
     fs.run(surus_namespace::EditOp::RollingUpgradeStart { time: 5 });
     fs.mkdir("/after");
+    run_load(&mut fs, 68, 50);
     fs.log.wait_durable(fs.log.last_txid()).unwrap();
     fs.checkpoint().unwrap();
     fs.mkdir("/later");
