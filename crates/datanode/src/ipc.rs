@@ -22,7 +22,7 @@ const SERVICE_ACL_KEYS: &[(&str, &str)] = &[
     (INTER_DATANODE, "security.inter.datanode.protocol.acl"),
 ];
 
-/// How long the answer to shutdownDatanode gets before the DataNode ends. Source: `DataNode.java`, Hadoop 3.5.0.
+/// How long the answer to shutdownDatanode gets at least before the DataNode ends.
 const SHUTDOWN_DELAY: Duration = Duration::from_millis(200);
 /// How long clients may take to end their connections once they know of a restart.
 /// Source: `BlockReceiver.receiveBlock`, Hadoop 3.5.0.
@@ -186,13 +186,12 @@ impl Ipc {
         let node = self.node.clone();
         if request.for_upgrade {
             node.restarting.store(true, Ordering::SeqCst);
-            // Writing to a client that does not read may take long.
-            let telling = node.clone();
-            self.runtime.spawn_blocking(move || telling.writers.tell_of_restart());
             self.runtime.spawn_blocking(move || {
-                // A connection that closes too early can take the message with it.
-                let deadline = Instant::now() + OOB_WAIT_MAX;
-                while !node.writers.is_empty() && Instant::now() < deadline {
+                let asked = Instant::now();
+                node.writers.tell_of_restart(OOB_WAIT_MAX);
+                // A connection that closes too early can take the message with it, and the answer to this call, too.
+                std::thread::sleep(SHUTDOWN_DELAY.saturating_sub(asked.elapsed()));
+                while !node.writers.is_empty() && asked.elapsed() < OOB_WAIT_MAX {
                     std::thread::sleep(OOB_POLL);
                 }
                 (node.on_fatal)("shutdownDatanode was called for an upgrade");

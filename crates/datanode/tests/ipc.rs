@@ -1,6 +1,7 @@
 //! Who may use the IPC port, and the administrator's methods of it.
 
 use crate::fake::Cluster;
+use std::time::{Duration, Instant};
 use surus_datanode::DataNode;
 use surus_net::rpc::{RpcClient, RpcClientOptions};
 use surus_proto::hadoop::hdfs::*;
@@ -39,6 +40,22 @@ fn members_of_the_supergroup_are_superusers() {
     conf.set("dfs.permissions.enabled", "false");
     let datanode = DataNode::start(&conf).unwrap();
     assert_eq!(ask(&datanode, "bob"), Ok(bandwidth));
+}
+
+/// The process ends with the DataNode: not before the answer is out, though no writer is waited for.
+#[test]
+fn a_shutdown_for_an_upgrade_answers_before_it_ends() {
+    let cluster = Cluster::start(1);
+    let datanode = &cluster.datanodes[0];
+    let protocol = "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol";
+    let user = surus_client::login_name();
+    let client =
+        RpcClient::new(&datanode.ipc_address().to_string(), user.as_str(), protocol, RpcClientOptions::default());
+    let asked = Instant::now();
+    let request = ShutdownDatanodeRequestProto { for_upgrade: true };
+    let _: ShutdownDatanodeResponseProto = client.call("shutdownDatanode", &request).unwrap();
+    assert_eq!(datanode.wait_end(), "shutdownDatanode was called for an upgrade");
+    assert!(asked.elapsed() >= Duration::from_millis(200), "{:?}", asked.elapsed());
 }
 
 /// With service-level authorization on, each protocol has its list.
