@@ -205,3 +205,27 @@ fn a_namenode_that_refuses_the_datanode_leaves_it_to_the_other() {
     first.namenode.command(&datanode, again);
     assert!(end.recv_timeout(Duration::from_secs(20)).unwrap().contains("not in the include-list"));
 }
+
+/// A NameNode that gives no lease for a full report hears no more of the DataNode for that.
+#[test]
+fn heartbeats_keep_their_pace_while_no_lease_is_given() {
+    let cluster = Cluster::without_datanodes();
+    let keep = |h: &mut Heard| {
+        h.keeps_leases = true;
+        Some(())
+    };
+    cluster.namenode.wait("the fake", keep);
+    let dir = tempfile::tempdir().unwrap();
+    let datanode = DataNode::start(&cluster.configuration(dir.path())).unwrap();
+    cluster.namenode.wait("a heartbeat", |h| (h.heartbeats > 0).then_some(()));
+    std::thread::sleep(Duration::from_millis(1500));
+    let heartbeats = cluster.namenode.wait("the fake", |h| Some(h.heartbeats));
+    assert!(heartbeats <= 3, "{heartbeats} in 1.5 s, one a second is asked for");
+    // The next heartbeat asks again.
+    cluster.namenode.wait("the fake", |h| {
+        h.keeps_leases = false;
+        Some(())
+    });
+    cluster.namenode.wait("a full report", |h| (!h.full_reports.is_empty()).then_some(()));
+    datanode.stop();
+}

@@ -26,6 +26,8 @@ pub struct Heard {
     pub heartbeats: usize,
     /// Lets no DataNode register.
     pub refuses: bool,
+    /// Lets no DataNode send a full report.
+    pub keeps_leases: bool,
     /// For which DataNode, by UUID.
     pub commands: Vec<(String, DatanodeCommandProto)>,
     pub full_reports: Vec<BlockReportRequestProto>,
@@ -96,7 +98,9 @@ impl FakeNameNode {
                 reply.ok(&HeartbeatResponseProto {
                     cmds: command.into_iter().collect(),
                     ha_status: NnhaStatusHeartbeatProto { state: 0, txid: 1 },
-                    full_block_report_lease_id: Some(u64::from(request.request_full_block_report_lease()) * 7),
+                    full_block_report_lease_id: Some(
+                        u64::from(request.request_full_block_report_lease() && !heard.keeps_leases) * 7,
+                    ),
                     ..Default::default()
                 });
             }

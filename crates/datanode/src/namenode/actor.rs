@@ -93,14 +93,19 @@ impl Actor {
         let mut pause = RETRY_PAUSE_MIN;
         let mut registered = false;
         while !node.is_stopping() {
+            // A NameNode that was asked for a lease and gave none is asked again with the next heartbeat.
+            let mut asked = false;
             let result = match registered {
                 false => self.register(node, &service).map(|()| registered = true),
-                true => self.heartbeat(node, &service).map(|again| registered = !again),
+                true => {
+                    asked = self.queue.wants_lease();
+                    self.heartbeat(node, &service, asked).map(|again| registered = !again)
+                }
             };
             let wait = match result {
                 Ok(()) => {
                     pause = RETRY_PAUSE_MIN;
-                    if !registered || self.queue.wants_lease() {
+                    if !registered || (self.queue.wants_lease() && !asked) {
                         Duration::ZERO
                     } else {
                         node.config.heartbeat_interval
@@ -174,7 +179,12 @@ impl Actor {
     }
 
     /// True: the NameNode wants a new registration.
-    fn heartbeat(self: &Arc<Self>, node: &Arc<Node>, service: &Nameservice) -> Result<bool, Trouble> {
+    fn heartbeat(
+        self: &Arc<Self>,
+        node: &Arc<Node>,
+        service: &Nameservice,
+        asks_for_lease: bool,
+    ) -> Result<bool, Trouble> {
         let Some(namespace) = self.namespace.lock().clone() else { return Ok(true) };
         let failed = node.store.failed_volumes();
         let request = HeartbeatRequestProto {
@@ -190,14 +200,13 @@ impl Actor {
                 last_volume_failure_date: failed.iter().map(|f| f.at_ms).max().unwrap_or(0),
                 estimated_capacity_lost_total: failed.iter().map(|f| f.capacity_lost).sum(),
             }),
-            request_full_block_report_lease: Some(self.queue.wants_lease()),
+            request_full_block_report_lease: Some(asks_for_lease),
             ..Default::default()
         };
-        let asked_for_lease = request.request_full_block_report_lease == Some(true);
         let answer: HeartbeatResponseProto = self.client.call("sendHeartbeat", &request)?;
         let is_active = answer.ha_status.state() == State::Active;
         service.heard_state(self.index, is_active, answer.ha_status.txid);
-        if asked_for_lease && answer.full_block_report_lease_id() != 0 {
+        if asks_for_lease && answer.full_block_report_lease_id() != 0 {
             self.queue.give_lease(answer.full_block_report_lease_id());
         }
         // Old NameNodes have only the first, whose absence says nothing here: Source: `DatanodeProtocolClientSideTranslatorPB`.

@@ -133,8 +133,11 @@ impl ReportQueue {
         self.changed.notify_all();
     }
 
+    /// A full report is due then, or before if one was asked for while the last was sent.
     pub(super) fn schedule_full_report(&self, after: Duration) {
-        self.state.lock().full_report_due = Some(Instant::now() + after);
+        let at = Instant::now() + after;
+        let mut state = self.state.lock();
+        state.full_report_due = Some(state.full_report_due.map_or(at, |due| due.min(at)));
     }
 
     /// Whether the next heartbeat should ask for a lease.
@@ -148,11 +151,13 @@ impl ReportQueue {
         self.changed.notify_all();
     }
 
-    /// Reports may go out from now on. What was queued before is part of the full report that follows.
+    /// Reports may go out from now on. What was queued before is part of the full report that follows, whose time is still
+    /// to be set.
     pub(super) fn registered(&self) {
         let mut state = self.state.lock();
         state.registered = true;
         state.clear_changes();
+        state.full_report_due = None;
         state.lease = None;
     }
 
@@ -266,6 +271,28 @@ mod tests {
             queue.push_notice(Notice::Error(1, String::new()));
         }
         assert_eq!(queue.next().notices.len(), NOTICES_MAX);
+    }
+
+    #[test]
+    fn a_full_report_asked_for_during_another_is_not_put_off() {
+        const HOURS: Duration = Duration::from_secs(6 * 3600);
+        let queue = ReportQueue::default();
+        queue.registered();
+        queue.schedule_full_report(Duration::ZERO);
+        queue.give_lease(7);
+        assert_eq!(queue.next().full_report, Some(7));
+        queue.request_full_report();
+        queue.schedule_full_report(HOURS);
+        assert!(queue.wants_lease());
+        queue.give_lease(8);
+        assert_eq!(queue.next().full_report, Some(8));
+        queue.schedule_full_report(HOURS);
+        assert!(!queue.wants_lease());
+        // A new registration brings its own date.
+        queue.request_full_report();
+        queue.registered();
+        queue.schedule_full_report(HOURS);
+        assert!(!queue.wants_lease());
     }
 
     #[test]
