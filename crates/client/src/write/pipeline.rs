@@ -6,6 +6,7 @@ use super::packet::PacketBuf;
 use crate::config::WriteConfig;
 use crate::datanode::{TIMEOUT_PER_NODE, client_header, receive_text, xfer_addr};
 use parking_lot::Mutex;
+use rustix::net::SendFlags;
 use std::io::{self, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -98,7 +99,9 @@ impl SendSide {
         if self.last_send.elapsed() >= idle {
             let head = PacketHeader { seqno: HEARTBEAT_SEQNO, ..PacketHeader::default() }.encode(0);
             // Where there is no room for these few bytes more than enough is under way.
-            if let Ok(sent) = rustix::net::send(&self.stream, &head, rustix::net::SendFlags::DONTWAIT) {
+            // Rust programs ignore SIGPIPE, others that this is a library of may not.
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            if let Ok(sent) = rustix::net::send(&self.stream, &head, flags) {
                 let _ = self.stream.write_all(&head[sent..]);
             }
             self.last_send = Instant::now();
