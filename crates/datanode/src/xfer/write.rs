@@ -90,7 +90,9 @@ pub(super) fn write_block(session: &mut Session<'_>, op: OpWriteBlockProto) -> i
             session.node.reports.received(&pool_id, &block, &volume, "");
             Ok(After::Close)
         }
-        Target::Writer(writer) => receive(session, writer, mirror, &kind, &op),
+        // The client has lost this node, or the copy has not arrived.
+        Target::Writer(writer) => receive(session, writer, mirror, &kind, &op)
+            .inspect_err(|e| tracing::info!("{}: {pool_id}:{block} is not received: {e}", session.peer)),
     }
 }
 
