@@ -55,12 +55,16 @@ fn recover(node: &Arc<Node>, recovering: &RecoveringBlockProto) -> Result<(), Hd
     let old_stamp = located.b.generation_stamp;
     let mut found = Vec::new();
     let mut errors = Vec::new();
+    let mut has_empty = false;
     for (i, holder) in holders.iter().enumerate() {
         match holder.init(recovering) {
             Ok(Some((state, block))) if block.generation_stamp.0 >= old_stamp && block.num_bytes > 0 => {
                 found.push(Replica { holder: i, state, stamp: block.generation_stamp.0, length: block.num_bytes })
             }
-            Ok(other) => tracing::info!("{}: nothing to recover: {other:?}", holder.name()),
+            Ok(other) => {
+                tracing::info!("{}: nothing to recover: {other:?}", holder.name());
+                has_empty |= other.is_some_and(|(state, block)| is_empty(state, &block, old_stamp));
+            }
             // Another recovery with a higher id runs: it will do.
             Err(e) if e.class == ExceptionClass::RecoveryInProgress => return Err(e),
             Err(e) => errors.push(format!("{}: {e}", holder.name())),
@@ -69,7 +73,7 @@ fn recover(node: &Arc<Node>, recovering: &RecoveringBlockProto) -> Result<(), Hd
     if !holders.is_empty() && errors.len() == holders.len() {
         return Err(HdfsError::io(format!("All datanodes failed: {}", errors.join("; "))));
     }
-    let usable = usable(&found, &errors, located.b.block_id)?;
+    let usable = usable(&found, has_empty, &errors, located.b.block_id)?;
     let mut request = CommitBlockSynchronizationRequestProto {
         block: located.b.clone(),
         new_gen_stamp: recovering.new_gen_stamp,
@@ -77,7 +81,7 @@ fn recover(node: &Arc<Node>, recovering: &RecoveringBlockProto) -> Result<(), Hd
         ..Default::default()
     };
     if usable.is_empty() {
-        // Everybody was asked, and nobody has a byte of it.
+        // No byte of it can have been acknowledged.
         request.delete_block = true;
         return commit(node, &request);
     }
@@ -102,10 +106,17 @@ fn recover(node: &Arc<Node>, recovering: &RecoveringBlockProto) -> Result<(), Hd
     commit(node, &request)
 }
 
-/// The replicas that can be recovered; none when no holder has any. Java deletes the block even where holders could not be
-/// asked; their bytes may have been promised to somebody.
-fn usable(found: &[Replica], errors: &[String], block_id: u64) -> Result<Vec<Replica>, HdfsError> {
-    if found.is_empty() && !errors.is_empty() {
+/// Whether this is a replica of the block's last pipeline that no byte has come to. What was acknowledged every one of the
+/// pipeline's replicas had.
+fn is_empty(state: ReplicaState, block: &Block, old_stamp: u64) -> bool {
+    block.num_bytes == 0 && block.generation_stamp.0 >= old_stamp && state as u8 <= ReplicaState::Rwr as u8
+}
+
+/// The replicas that can be recovered; none when no holder has any. Java deletes the block even where some holders could not
+/// be asked and the others know no replica; but the bytes of those may have been promised to somebody. Not so with an empty
+/// replica, `has_empty`: a holder that is gone for ever must not keep the file open.
+fn usable(found: &[Replica], has_empty: bool, errors: &[String], block_id: u64) -> Result<Vec<Replica>, HdfsError> {
+    if found.is_empty() && !has_empty && !errors.is_empty() {
         return Err(HdfsError::io(format!(
             "no replica of block {block_id} found, and some could not be asked: {}",
             errors.join("; ")
@@ -247,13 +258,20 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_empty_only_when_all_holders_said_so() {
+    fn a_block_is_empty_when_all_holders_or_an_empty_replica_say_so() {
         let failed = ["dn2: connection refused".to_owned()];
-        assert_eq!(usable(&[], &[], 7), Ok(vec![]));
-        assert!(usable(&[], &failed, 7).unwrap_err().message.contains("dn2: connection refused"));
+        assert_eq!(usable(&[], false, &[], 7), Ok(vec![]));
+        assert!(usable(&[], false, &failed, 7).unwrap_err().message.contains("dn2: connection refused"));
+        assert_eq!(usable(&[], true, &failed, 7), Ok(vec![]));
         let one = replica(0, ReplicaState::Rbw, 7);
-        assert_eq!(usable(std::slice::from_ref(&one), &failed, 7), Ok(vec![one]));
-        assert!(usable(&[replica(0, ReplicaState::Temporary, 7)], &[], 7).is_err());
+        assert_eq!(usable(std::slice::from_ref(&one), true, &failed, 7), Ok(vec![one]));
+        assert!(usable(&[replica(0, ReplicaState::Temporary, 7)], true, &[], 7).is_err());
+        let block = |stamp, num_bytes| Block { id: BlockId(7), generation_stamp: GenerationStamp(stamp), num_bytes };
+        assert!(is_empty(ReplicaState::Rbw, &block(1002, 0), 1002));
+        assert!(!is_empty(ReplicaState::Rbw, &block(1002, 1), 1002));
+        // Of a pipeline before, or a copy that has not arrived.
+        assert!(!is_empty(ReplicaState::Rbw, &block(1001, 0), 1002));
+        assert!(!is_empty(ReplicaState::Temporary, &block(1002, 0), 1002));
     }
 
     #[test]
