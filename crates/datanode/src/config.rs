@@ -105,10 +105,7 @@ impl DataNodeConfig {
             permissions_enabled: conf.get(keys::DFS_PERMISSIONS_ENABLED)?,
             authorization: conf.get(keys::HADOOP_SECURITY_AUTHORIZATION)?,
             supergroup: conf.get(keys::DFS_PERMISSIONS_SUPERUSERGROUP)?,
-            groups: GroupTimes {
-                cache_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_CACHE_SECS)?),
-                negative_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS)?),
-            },
+            groups: GroupTimes::from_conf(conf)?,
             group_overrides: conf.get(keys::HADOOP_USER_GROUP_STATIC_MAPPING_OVERRIDES)?,
             configuration: conf.clone(),
         })
@@ -159,10 +156,6 @@ fn address(conf: &Configuration, key: &str) -> Result<Option<Addr>, ConfError> {
             allowed: "host:port".to_owned(),
         }),
     }
-}
-
-fn ms(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn host_name() -> String {

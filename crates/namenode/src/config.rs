@@ -198,10 +198,7 @@ impl NameNodeConfig {
             server_defaults: ServerDefaults::new(conf)?,
             ha_enabled: false,
             host_files: HostFiles::from_conf(conf)?,
-            groups: GroupTimes {
-                cache_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_CACHE_SECS)?),
-                negative_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS)?),
-            },
+            groups: GroupTimes::from_conf(conf)?,
             group_overrides: conf.get(keys::HADOOP_USER_GROUP_STATIC_MAPPING_OVERRIDES)?,
             superusergroup: conf.get(keys::DFS_PERMISSIONS_SUPERUSERGROUP)?,
             retry_cache: conf.get(keys::DFS_NAMENODE_ENABLE_RETRYCACHE)?,

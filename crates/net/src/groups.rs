@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
+use surus_conf::{ConfError, Configuration, keys};
 
 /// The groups of one user, primary group first.
 pub type GroupList = Arc<[Arc<str>]>;
@@ -35,6 +36,18 @@ pub struct GroupTimes {
     pub cache_ms: u64,
     /// `hadoop.security.groups.negative-cache.secs`.
     pub negative_ms: u64,
+}
+
+impl GroupTimes {
+    /// # Errors
+    /// A value that its key does not allow.
+    pub fn from_conf(conf: &Configuration) -> Result<Self, ConfError> {
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Ok(GroupTimes {
+            cache_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_CACHE_SECS)?),
+            negative_ms: ms(conf.get(keys::HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS)?),
+        })
+    }
 }
 
 #[derive(Default)]

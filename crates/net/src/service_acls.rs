@@ -24,7 +24,9 @@ impl AccessControlList {
     fn parse(text: &str) -> Self {
         let names = |part: &str| part.split(',').map(|n| n.trim().to_owned()).filter(|n| !n.is_empty()).collect();
         let (users, groups) = text.split_once(' ').unwrap_or((text, ""));
-        AccessControlList { all: text.contains('*'), users: names(users), groups: names(groups) }
+        // Alone in its part, that is: among other names it is one of them.
+        let all = [users, groups].iter().any(|part| part.trim() == "*");
+        AccessControlList { all, users: names(users), groups: names(groups) }
     }
 
     fn allows(&self, user: &str, groups: &[Arc<str>]) -> bool {
@@ -107,6 +109,16 @@ impl ServiceAcls {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn everybody_is_a_star_alone() {
+        for (text, all) in [("*", true), (" * ", true), ("* staff", true), ("alice *", true), ("alice * ", true)]
+            .into_iter()
+            .chain([("alice,*", false), ("*,alice staff", false), ("alice staff,*", false), ("a*", false), ("", false)])
+        {
+            assert_eq!(AccessControlList::parse(text).allows("eve", &[]), all, "{text:?}");
+        }
+    }
 
     const CLIENT: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
     const DATANODE: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
