@@ -16,6 +16,7 @@ const NOT_LISTED: &[(&str, &str)] = &[
     ("hadoop.security.keystore.java-keystore-provider.password-file", ""),
     // Ours.
     ("surus.namenode.layout.version", "-67"),
+    ("surus.webhdfs.one-hop", "false"),
 ];
 
 #[test]

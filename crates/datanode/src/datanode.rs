@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use surus_conf::{Addr, ConfError, Configuration};
 use surus_disk::{Disk, RealDisk};
-use surus_net::http::{HttpLimits, HttpServer};
+use surus_net::http::{HttpLimits, HttpServer, LocalData};
 use surus_net::rpc::RpcServer;
 use surus_types::DatanodeId;
 use tokio::runtime::{Builder, Runtime};
@@ -69,6 +69,7 @@ pub struct DataNode {
     xfer: XferServer,
     ipc: RpcServer,
     http: HttpServer,
+    web: Arc<crate::http::Http>,
     actors: Vec<Arc<Actor>>,
     end: Mutex<mpsc::Receiver<String>>,
     runtime: Mutex<Option<Runtime>>,
@@ -148,9 +149,10 @@ impl DataNode {
         .map_err(|e| taken("dfs.datanode.ipc.address", &ipc_address, e))?;
         node.id.write().ipc_port = ipc.local_addr().port();
         let http_address = node.config.http_address.clone();
+        let web = crate::http::service(&node, runtime.handle());
         let http = HttpServer::bind(
             (http_address.host.as_str(), http_address.port),
-            crate::http::service(&node, runtime.handle()),
+            Arc::clone(&web) as _,
             HttpLimits::default(),
             runtime.handle(),
         )
@@ -159,7 +161,7 @@ impl DataNode {
         let xfer = XferServer::start(xfer, node.clone()).map_err(DataNodeError::Thread)?;
         node.workers.start(&node).map_err(DataNodeError::Thread)?;
         let actors = start_actors(&node).map_err(DataNodeError::Thread)?;
-        Ok(DataNode { node, xfer, ipc, http, actors, end: Mutex::new(end), runtime: Mutex::new(Some(runtime)) })
+        Ok(DataNode { node, xfer, ipc, http, web, actors, end: Mutex::new(end), runtime: Mutex::new(Some(runtime)) })
     }
 
     /// Where blocks are read and written.
@@ -175,6 +177,11 @@ impl DataNode {
     /// Where WebHDFS's data side and the status page are served.
     pub fn http_address(&self) -> SocketAddr {
         self.http.local_addr()
+    }
+
+    /// For a NameNode in the same process.
+    pub fn local_data(&self) -> Arc<dyn LocalData> {
+        Arc::clone(&self.web) as _
     }
 
     pub fn datanode_uuid(&self) -> &str {

@@ -44,6 +44,8 @@ pub struct NameNodeConfig {
     pub autoroll_txns: u64,
     /// `hadoop.http.staticuser.user`: who a WebHDFS request without `user.name` is.
     pub static_user: String,
+    /// `surus.webhdfs.one-hop`: no redirect where the DataNode is in this process.
+    pub one_hop: bool,
     /// `hadoop.security.key.provider.path`, which clients are told.
     pub key_provider_uri: String,
     /// Encryption zones in one answer.
@@ -219,6 +221,7 @@ impl NameNodeConfig {
                 ms(conf.get(keys::FS_TRASH_CHECKPOINT_INTERVAL)?) as i64,
             ),
             static_user: conf.get(keys::HADOOP_HTTP_STATICUSER_USER)?,
+            one_hop: conf.get(keys::SURUS_WEBHDFS_ONE_HOP)?,
             key_provider_uri: conf.get(keys::HADOOP_SECURITY_KEY_PROVIDER_PATH)?,
             encryption_zones_listed: conf
                 .get(keys::DFS_NAMENODE_LIST_ENCRYPTION_ZONES_NUM_RESPONSES)?

@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use surus_conf::{Addr, Configuration};
 use surus_keys::KeyProvider;
+use surus_net::http::LocalData;
 use surus_net::rpc::RpcCounters;
 use surus_net::service_acls::ServiceAcls;
 use surus_types::{Caller, ExceptionClass, HdfsError, TxId};
@@ -64,6 +65,8 @@ pub struct Core {
     pub rpc_counters: OnceLock<Arc<RpcCounters>>,
     /// The only DataNode runs in this process.
     pub own_datanode: bool,
+    /// A DataNode in this process, through which HTTP requests read and write without a redirect.
+    pub local_data: RwLock<Option<Arc<dyn LocalData>>>,
     /// The RPC port that is served.
     pub rpc_port: AtomicU16,
     /// Keys and values of the site files, for `/conf`.

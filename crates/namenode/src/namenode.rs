@@ -32,7 +32,7 @@ use surus_disk::{Disk, RealDisk};
 use surus_keys::KeyProvider;
 use surus_namespace::Namespace;
 use surus_net::groups::Groups;
-use surus_net::http::{HttpLimits, HttpServer};
+use surus_net::http::{HttpLimits, HttpServer, LocalData};
 use surus_net::rpc::{RpcLimits, RpcServer, RpcService};
 use surus_net::service_acls::ServiceAcls;
 use tokio::runtime::{Builder, Runtime};
@@ -158,6 +158,11 @@ impl NameNode {
         self.http.local_addr()
     }
 
+    /// From now on HTTP requests for data that this DataNode, in the same process, has or takes need no redirect.
+    pub fn serve_data_of(&self, datanode: Arc<dyn LocalData>) {
+        *self.core.local_data.write() = Some(datanode);
+    }
+
     /// Stops serving, writes out what was logged, and releases the name directories.
     pub fn stop(mut self) {
         self.shut_down();
@@ -274,6 +279,7 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
         host_name,
         rpc_counters: OnceLock::new(),
         own_datanode: options.own_datanode,
+        local_data: RwLock::default(),
         rpc_port: AtomicU16::new(config.rpc_address.port),
         settings: conf.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
         start_ms: clock.monotonic_ms(),

@@ -182,6 +182,11 @@ impl Cluster {
         self.datanodes[index] = Some(DataNode::start_on(self.disk.clone(), config).expect("the DataNode starts"));
     }
 
+    /// From now on HTTP requests to the NameNode read and write through this DataNode, as in `surus start`.
+    pub fn serve_data_of(&self, index: usize) {
+        self.namenode().serve_data_of(self.datanode(index).local_data());
+    }
+
     /// Waits until `count` DataNodes are live and the NameNode has left safe mode.
     pub fn wait_for_datanodes(&self, count: usize) {
         let client = self.client();

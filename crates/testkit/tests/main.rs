@@ -6,6 +6,7 @@ mod fuzz;
 mod hosts;
 mod hung_disks;
 mod names;
+mod one_hop;
 mod restart;
 mod webhdfs;
 

@@ -7,20 +7,20 @@ use std::time::Duration;
 use surus_testkit::Cluster;
 
 /// An answer: status, head as text, body.
-struct Answer {
-    status: u16,
-    head: String,
-    body: Vec<u8>,
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: Vec<u8>,
 }
 
 impl Answer {
-    fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (key, value) = line.split_once(':')?;
             key.eq_ignore_ascii_case(name).then(|| value.trim())
         })
     }
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
     /// The `Location` as (host:port, path with query).
@@ -32,7 +32,7 @@ impl Answer {
 }
 
 /// Sends one request and reads the answer to the end of the connection.
-fn send(host: &str, method: &str, target: &str, headers: &str, body: &[u8]) -> Answer {
+pub fn send(host: &str, method: &str, target: &str, headers: &str, body: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(host).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     write!(stream, "{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n").unwrap();
@@ -57,7 +57,7 @@ fn send(host: &str, method: &str, target: &str, headers: &str, body: &[u8]) -> A
     }
 }
 
-fn web(cluster: &Cluster, method: &str, target: &str) -> Answer {
+pub fn web(cluster: &Cluster, method: &str, target: &str) -> Answer {
     let headers = if method == "GET" || method == "HEAD" { "" } else { "Content-Length: 0\r\n" };
     send(&cluster.namenode().http_address().to_string(), method, &format!("/webhdfs/v1{target}"), headers, b"")
 }
@@ -69,7 +69,7 @@ fn put(cluster: &Cluster, method: &str, target: &str, headers: &str, body: &[u8]
     send(&host, method, &path, headers, body)
 }
 
-fn length(body: &[u8]) -> String {
+pub fn length(body: &[u8]) -> String {
     format!("Content-Length: {}\r\n", body.len())
 }
 

@@ -54,6 +54,7 @@ const PARAMETERS: &[(&str, &[Method], Domain)] = &[
     ("createflag", &[Put], Domain::CreateFlags),
     ("fsaction", &[Get], Domain::FsAction),
     ("noredirect", &[Get, Put, Post], Bool),
+    ("onehop", &[Get, Put, Post], Bool),
     ("namespacequota", &[Put], Long(i64::MIN)),
     ("storagespacequota", &[Put], Long(i64::MIN)),
     ("sources", &[Post], AbsolutePaths),

@@ -43,6 +43,7 @@ pub fn parse(side: Side, method: Method, path: &str, query: &str) -> Result<Requ
         do_as: params.text("doas").map(str::to_string),
         namenode_address: params.text("namenoderpcaddress").map(str::to_string),
         no_redirect: params.boolean("noredirect", false)?,
+        one_hop: params.text("onehop").map(|_| params.boolean("onehop", false)).transpose()?,
         excluded_datanodes: params.list("excludedatanodes"),
         operation,
     })

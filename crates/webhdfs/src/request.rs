@@ -52,6 +52,8 @@ pub struct Request {
     pub namenode_address: Option<String>,
     /// Answer with a JSON location instead of a redirect.
     pub no_redirect: bool,
+    /// `onehop`, which is Surus's own: answer with the data, or take the body, at once. `None`: as the server is configured.
+    pub one_hop: Option<bool>,
     /// `host` or `host:xferPort` of DataNodes the client does not want.
     pub excluded_datanodes: Vec<String>,
     pub operation: Operation,

@@ -4,7 +4,7 @@ use crate::node::Node;
 use crate::store::{BlockPool, ReplicaReader, ReplicaState, meta};
 use std::io;
 use std::sync::Arc;
-use surus_proto::hadoop::hdfs::{LocatedBlockProto, LocatedBlocksProto};
+use surus_proto::hadoop::hdfs::LocatedBlocksProto;
 use surus_types::Block;
 
 /// A range of a closed file that is wholly here.
@@ -27,9 +27,18 @@ impl LocalFile {
         if located.under_construction || located.file_encryption_info.is_some() || located.ec_policy.is_some() {
             return None;
         }
-        let first = located.blocks.first()?;
-        let pool = node.store.pool(&first.b.pool_id)?;
-        let blocks = located.blocks.iter().map(|b| local_block(&pool, b)).collect::<Option<Vec<_>>>()?;
+        let pool_id = &located.blocks.first()?.b.pool_id;
+        let blocks: Vec<_> = located.blocks.iter().map(|b| (b.offset, crate::xfer::block_of(&b.b).1)).collect();
+        Self::of(node, pool_id, &blocks)
+    }
+
+    /// The blocks, each with its offset in the file; `None` as for `find`.
+    pub fn of(node: &Arc<Node>, pool_id: &str, blocks: &[(u64, Block)]) -> Option<LocalFile> {
+        let pool = node.store.pool(pool_id)?;
+        let local = |&(start, block): &(u64, Block)| {
+            is_complete(&pool, &block).then_some(LocalBlock { start, block, open: None })
+        };
+        let blocks = blocks.iter().map(local).collect::<Option<Vec<_>>>()?;
         Some(LocalFile { node: node.clone(), pool, blocks })
     }
 
@@ -59,12 +68,6 @@ impl LocalFile {
         }
         Ok(())
     }
-}
-
-fn local_block(pool: &BlockPool, located: &LocatedBlockProto) -> Option<LocalBlock> {
-    let (pool_id, block) = crate::xfer::block_of(&located.b);
-    let fits = pool_id == pool.id() && is_complete(pool, &block);
-    fits.then_some(LocalBlock { start: located.offset, block, open: None })
 }
 
 /// Whether the block is here, finalized, with this stamp and length.

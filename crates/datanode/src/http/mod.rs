@@ -1,6 +1,7 @@
 //! The HTTP port: WebHDFS's data side, a status page, `/jmx`.
 
 mod answer;
+mod beside;
 mod clients;
 mod local;
 mod status;
@@ -17,11 +18,12 @@ use tokio::runtime::Handle;
 
 use answer::Answer;
 
-pub(crate) fn service(node: &Arc<Node>, runtime: &Handle) -> Arc<dyn HttpService> {
+pub(crate) fn service(node: &Arc<Node>, runtime: &Handle) -> Arc<Http> {
     Arc::new(Http { node: node.clone(), runtime: runtime.clone(), clients: clients::Clients::default() })
 }
 
-pub(super) struct Http {
+/// The service of the HTTP port, and what a NameNode in the same process reads and writes through.
+pub(crate) struct Http {
     node: Arc<Node>,
     runtime: Handle,
     clients: clients::Clients,

@@ -9,6 +9,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::header::EXPECT;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use surus_client::{ClientError, CreateOptions, DfsClient, Reader};
@@ -17,7 +18,7 @@ use surus_types::{ExceptionClass, FsPermission, HdfsError};
 use surus_webhdfs::{Create, Operation, Request};
 
 /// Data of one piece of a body. A file of up to this size is sent with the head, in one write.
-const PIECE_BYTES: usize = 256 << 10;
+pub(super) const PIECE_BYTES: usize = 256 << 10;
 /// Pieces that wait for a slow client.
 const PIECES_MAX: usize = 2;
 /// How much of a refused upload is read so that the client sees the answer rather than a broken connection.
@@ -32,8 +33,9 @@ pub(super) async fn serve(http: Arc<Http>, request: Request, raw: hyper::Request
     match &request.operation {
         Operation::Create(_) | Operation::Append { .. } => upload(http, request, body, expects_continue).await,
         _ => {
+            let runtime = http.runtime.clone();
             let work = move || download(&http, &request);
-            tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| failed())
+            runtime.spawn_blocking(work).await.unwrap_or_else(|_| failed())
         }
     }
 }
@@ -63,7 +65,7 @@ fn checksum(client: &DfsClient, path: &str) -> Result<Answer, ClientError> {
 }
 
 /// Where the bytes of an OPEN come from.
-enum Source {
+pub(super) enum Source {
     Local(LocalFile),
     Remote(Box<Reader>),
 }
@@ -91,7 +93,7 @@ fn open(
     let wanted = length.unwrap_or(i64::MAX as u64).min(i64::MAX as u64);
     let located = client.get_block_locations(path, offset.min(i64::MAX as u64), wanted.max(1))?;
     let local = LocalFile::find(&http.node, &located);
-    let (mut source, file_length) = match local {
+    let (source, file_length) = match local {
         Some(file) => (Source::Local(file), located.file_length),
         None => {
             let reader = client.open(path)?;
@@ -106,23 +108,35 @@ fn open(
         });
     }
     let length = wanted.min(file_length - offset);
+    Ok(Answer::data(body(http, source, client, path, offset..offset + length)?, length))
+}
+
+/// The bytes of a range. What is more than one piece is read while it leaves.
+pub(super) fn body(
+    http: &Arc<Http>,
+    mut source: Source,
+    client: &DfsClient,
+    path: &str,
+    range: Range<u64>,
+) -> Result<HttpBody, ClientError> {
+    let (offset, length) = (range.start, range.end - range.start);
     let first_len = (length as usize).min(PIECE_BYTES);
     let mut first = vec![0; first_len];
     if first_len > 0 {
         read_or_elsewhere(&mut source, client, path, offset, &mut first)?;
     }
     if first_len as u64 == length {
-        return Ok(Answer::data(first.into(), length));
+        return Ok(first.into());
     }
     let (sender, body) = HttpBody::stream(PIECES_MAX, Some(length));
     let (client, path) = (client.clone(), path.to_owned());
     http.runtime.spawn_blocking(move || {
-        if let Err(e) = send_rest(&sender, source, &client, &path, first, offset, offset + length) {
+        if let Err(e) = send_rest(&sender, source, &client, &path, first, range) {
             tracing::info!("OPEN {path}: {e}");
             sender.fail(io::Error::other(e));
         }
     });
-    Ok(Answer::data(body, length))
+    Ok(body)
 }
 
 fn send_rest(
@@ -131,14 +145,13 @@ fn send_rest(
     client: &DfsClient,
     path: &str,
     first: Vec<u8>,
-    offset: u64,
-    end: u64,
+    range: Range<u64>,
 ) -> Result<(), ClientError> {
     let gone = |e: io::Error| ClientError::io(e.to_string());
-    let mut at = offset + first.len() as u64;
+    let mut at = range.start + first.len() as u64;
     sender.send_blocking(Bytes::from(first)).map_err(gone)?;
-    while at < end {
-        let mut piece = vec![0; PIECE_BYTES.min((end - at) as usize)];
+    while at < range.end {
+        let mut piece = vec![0; PIECE_BYTES.min((range.end - at) as usize)];
         read_or_elsewhere(&mut source, client, path, at, &mut piece)?;
         at += piece.len() as u64;
         sender.send_blocking(Bytes::from(piece)).map_err(gone)?;
@@ -165,7 +178,7 @@ fn read_or_elsewhere(
 }
 
 async fn upload(http: Arc<Http>, request: Request, body: Incoming, expects_continue: bool) -> Answer {
-    let runtime = http.runtime.clone();
+    let (runtime, threads) = (http.runtime.clone(), http.runtime.clone());
     let work = move || match start_upload(&http, &request) {
         Ok(mut writer) => {
             let mut reader = BodyReader::new(body, runtime);
@@ -179,7 +192,7 @@ async fn upload(http: Arc<Http>, request: Request, body: Incoming, expects_conti
         }
         Err(e) => Err((e, body)),
     };
-    match tokio::task::spawn_blocking(work).await {
+    match threads.spawn_blocking(work).await {
         Ok(Ok(answer)) => answer,
         Ok(Err((e, body))) => {
             if !expects_continue {

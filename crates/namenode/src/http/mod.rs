@@ -7,6 +7,7 @@ mod fsck;
 mod image_transfer;
 mod jmx;
 mod jmx_journals;
+mod one_hop;
 mod pages;
 mod redirect;
 mod snapshots;
@@ -34,7 +35,7 @@ impl HttpService for HttpDoor {
     fn call(self: Arc<Self>, request: Request<Incoming>, peer: SocketAddr) -> HttpFuture {
         Box::pin(async move {
             match self.core.get() {
-                Some(core) => serve(core, &request, peer).await,
+                Some(core) => serve(core, request, peer).await,
                 None => starting(&self.startup, request.uri().path()),
             }
         })
@@ -54,10 +55,10 @@ fn starting(startup: &StartupProgress, path: &str) -> Response<HttpBody> {
     }
 }
 
-async fn serve(core: &Arc<Core>, request: &Request<Incoming>, peer: SocketAddr) -> Response<HttpBody> {
+async fn serve(core: &Arc<Core>, request: Request<Incoming>, peer: SocketAddr) -> Response<HttpBody> {
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or(""));
     if surus_webhdfs::path_below_prefix(path).is_some() {
-        return webhdfs::serve(core, request.method().as_str(), path, query, peer).await;
+        return webhdfs::serve(core, request, peer).await;
     }
     match path {
         "/" => {

@@ -10,6 +10,12 @@ pub fn http_address(id: &DatanodeId) -> String {
     format!("{}:{}", id.host_name, id.info_port)
 }
 
+/// That of the DataNode with this uuid, if it may be written to.
+pub fn of_datanode(namespace: &Namespace, uuid: &str) -> Option<String> {
+    let node = namespace.blocks.datanodes.datanode(namespace.blocks.datanodes.find(uuid)?);
+    (node.alive && node.admin_state == AdminState::Normal).then(|| http_address(&node.id))
+}
+
 /// Whether no client is to be sent to this DataNode: it has no HTTP server, or the client does not want it, by host name,
 /// address, or either with the transfer port.
 fn is_excluded(id: &DatanodeId, excluded: &[String]) -> bool {

@@ -1,11 +1,12 @@
 //! WebHDFS: the same operations as the RPC door, as JSON. Source: `NamenodeWebHdfsMethods.java`, Hadoop 3.5.0.
 
-use super::{answer, attributes, features, redirect, set, snapshots};
+use super::{answer, attributes, features, one_hop, redirect, set, snapshots};
 use crate::audit;
 use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::safe_mode::What;
 use crate::walks;
+use hyper::body::Body as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use surus_namespace::edit_op::RenameOptions;
@@ -24,7 +25,9 @@ use surus_namespace::ops::set_replication::SetReplication;
 use surus_namespace::ops::set_storage_policy::SetStoragePolicy;
 use surus_namespace::ops::set_times::SetTimes;
 use surus_namespace::ops::truncate::Truncate;
-use surus_net::http::{HttpBody, Response, StatusCode};
+use surus_net::http::{
+    FileRange, HttpBody, Incoming, Method as HttpMethod, Request as HttpRequest, Response, StatusCode,
+};
 use surus_types::{Caller, ExceptionClass, FileStatus, FsPermission, HdfsError, RpcIds, TxId};
 use surus_webhdfs::json::{self, Listing, ServerDefaults};
 use surus_webhdfs::{JSON, Method, OCTET_STREAM, Operation, Request, Side};
@@ -39,7 +42,7 @@ const COOKIE_LIFE_MS: i64 = 36_000_000;
 const COOKIE_SIGNATURE: &str = "c3VydXMgcmVhZHMgbm8gY29va2llcyBoZXJlLiAgICA=";
 
 /// What a request comes to.
-enum Answer {
+pub(super) enum Answer {
     /// A JSON body.
     Json(Vec<u8>),
     /// JSON under way.
@@ -48,24 +51,37 @@ enum Answer {
     Empty { typed: bool },
     /// Go to this URL of a DataNode.
     Redirect(String),
+    /// A range of a file that the DataNode in this process is to have.
+    Data(FileRange),
+    /// This URL of the DataNode in this process, which takes the request as it came.
+    HandOver(String),
 }
 
 /// An answer, and the transaction it must wait for.
 type Outcome = Result<(Answer, TxId), HdfsError>;
 
-pub async fn serve(core: &Arc<Core>, method: &str, path: &str, query: &str, peer: SocketAddr) -> Response<HttpBody> {
-    if method == "OPTIONS" {
+pub async fn serve(core: &Arc<Core>, request: HttpRequest<Incoming>, peer: SocketAddr) -> Response<HttpBody> {
+    if request.method() == HttpMethod::OPTIONS {
         // As Hadoop 3.5.0, whatever is asked for.
         return answer(StatusCode::OK, Some("text/html"), HttpBody::empty());
     }
-    let mut response = match outcome(core, method, path, query, peer).await {
+    let mut outcome = outcome(core, &request, peer, true).await;
+    if let Ok((Answer::Data(range), _)) = outcome {
+        match one_hop::read(core, range).await {
+            Some(response) => return response,
+            // The client may read it elsewhere.
+            None => outcome = self::outcome(core, &request, peer, false).await,
+        }
+    }
+    let mut response = match outcome {
+        Ok((Answer::HandOver(url), _)) => return one_hop::hand_over(core, request, &url, peer).await,
         Ok((answer, txid)) => {
             core.durable(txid).await;
             respond(answer)
         }
         Err(error) => respond_error(&error),
     };
-    if let Some(user) = surus_webhdfs::user_name(query) {
+    if let Some(user) = surus_webhdfs::user_name(request.uri().query().unwrap_or("")) {
         let expires_ms = core.clock.now_ms() + COOKIE_LIFE_MS;
         set(&mut response, "Set-Cookie", &surus_webhdfs::auth_cookie(&user, expires_ms, COOKIE_SIGNATURE));
     }
@@ -77,7 +93,7 @@ fn respond(what: Answer) -> Response<HttpBody> {
         Answer::Json(body) => answer(StatusCode::OK, Some(JSON), body.into()),
         Answer::Stream(body) => answer(StatusCode::OK, Some(JSON), body),
         Answer::Empty { typed } => answer(StatusCode::OK, typed.then_some(OCTET_STREAM), HttpBody::empty()),
-        Answer::Redirect(location) => {
+        Answer::Redirect(location) | Answer::HandOver(location) | Answer::Data(FileRange { url: location, .. }) => {
             let mut response = answer(StatusCode::TEMPORARY_REDIRECT, Some(OCTET_STREAM), HttpBody::empty());
             set(&mut response, "Location", &location);
             response
@@ -92,29 +108,37 @@ pub fn respond_error(error: &HdfsError) -> Response<HttpBody> {
     answer(status, Some(JSON), body.into())
 }
 
-async fn outcome(core: &Arc<Core>, method: &str, path: &str, query: &str, peer: SocketAddr) -> Outcome {
-    let Some(method) = Method::from_http(method) else {
-        let text = format!("{method} is not supported");
+/// `may_be_here`: the answer may come from the DataNode in this process, where the client wants that.
+async fn outcome(core: &Arc<Core>, http: &HttpRequest<Incoming>, peer: SocketAddr, may_be_here: bool) -> Outcome {
+    let Some(method) = Method::from_http(http.method().as_str()) else {
+        let text = format!("{} is not supported", http.method());
         return Err(HdfsError::new(ExceptionClass::UnsupportedOperation, text));
     };
-    let request = surus_webhdfs::parse(Side::NameNode, method, path, query)?;
+    let request = surus_webhdfs::parse(Side::NameNode, method, http.uri().path(), http.uri().query().unwrap_or(""))?;
     let caller = caller(core, &request, peer).await?;
     let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true, audit_tail: "" };
-    let outcome = match method {
-        Method::Get => read(core, &call, &request).map(|answer| (answer, TxId(0))),
-        _ => write(core, &call, &request),
+    let has_body = !http.body().is_end_stream();
+    let here = may_be_here.then(|| one_hop::answer(core, &call, &request, has_body)).flatten();
+    let is_here = here.is_some();
+    let outcome = match (here, method) {
+        (Some(answer), _) => answer.map(|answer| (answer, TxId(0))),
+        (None, Method::Get) => read(core, &call, &request).map(|answer| (answer, TxId(0))),
+        (None, _) => write(core, &call, &request),
     };
     if audit::is_on()
         && let Some(allowed) = audit::allowed(&outcome)
     {
-        log(core, &caller, &request, allowed);
+        // What is handed over comes back by RPC.
+        let is_read_here = is_here && !matches!(outcome, Ok((Answer::HandOver(_), _)));
+        log(core, &caller, &request, is_read_here, allowed);
     }
     outcome
 }
 
 /// The line of the audit log, for the operations that leave one here; those sent to a DataNode come back by RPC.
-fn log(core: &Core, caller: &Caller, request: &Request, allowed: bool) {
+fn log(core: &Core, caller: &Caller, request: &Request, is_read_here: bool, allowed: bool) {
     let (cmd, has_perm) = match &request.operation {
+        Operation::Open { .. } if is_read_here => ("open", false),
         Operation::GetFileStatus | Operation::GetFileLinkStatus => ("getfileinfo", false),
         Operation::ListStatus | Operation::ListStatusBatch { .. } => ("listStatus", false),
         Operation::GetContentSummary => ("contentSummary", false),

@@ -72,6 +72,7 @@ pub fn run(config: Option<&str>, arguments: &StartArgs) -> Result<u8> {
     let web = Addr { host: web, port: namenode.http_address().port() };
     conf.set_from(keys::DFS_NAMENODE_HTTP_ADDRESS.name(), web.to_string(), SOURCE);
     let datanode = Arc::new(DataNode::start(&conf)?);
+    namenode.serve_data_of(datanode.local_data());
     conf.set_from(keys::DFS_DATANODE_ADDRESS.name(), datanode.xfer_address().to_string(), SOURCE);
     // A failed data disk is no reason to take the names away too.
     daemons::watch(&datanode, || tracing::error!("the NameNode goes on without block data: restart to have it back"))?;
