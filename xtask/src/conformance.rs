@@ -50,6 +50,7 @@ pub const OWN: &[&str] = &[
     "text",
     "inotify",
     "upgrades",
+    "secondary",
 ];
 /// Kinds of the NameNode and the three DataNodes of each mixed cluster.
 const MIXTURES: &[[&str; 4]] = &[
@@ -129,20 +130,19 @@ fn run_one(name: &str, hadoop: bool, filter: Option<&str>) -> Result<()> {
             let cluster = Cluster::start(name, 3, hadoop)?;
             shell::run(&mut script("conformance/wal/run.sh", &[&cluster.uri(), &out]))
         }
-        "strace" | "kill" | "offline" | "samples" | "distcp" | "datadirs" | "encryption" | "inotify" | "upgrades" => {
-            shell::run(
-                script(
-                    &if name == "samples" {
-                        "conformance/offline/samples.sh".into()
-                    } else {
-                        format!("conformance/{name}/run.sh")
-                    },
-                    &[],
-                )
-                .arg(shell::surus_binary()?)
-                .arg(free_range(20)?.to_string()),
+        "strace" | "kill" | "offline" | "samples" | "distcp" | "datadirs" | "encryption" | "inotify" | "upgrades"
+        | "secondary" => shell::run(
+            script(
+                &if name == "samples" {
+                    "conformance/offline/samples.sh".into()
+                } else {
+                    format!("conformance/{name}/run.sh")
+                },
+                &[],
             )
-        }
+            .arg(shell::surus_binary()?)
+            .arg(free_range(20)?.to_string()),
+        ),
         "errors" | "methods" => {
             let mut command = script(&format!("conformance/{name}/run.sh"), &[&free_range(10)?.to_string(), &out]);
             if !hadoop {

@@ -10,6 +10,7 @@ const NOT_LISTED: &[(&str, &str)] = &[
     ("dfs.image.parallel.target.sections", "12"),
     ("dfs.namenode.snapshot.skip.capture.accesstime-only-change", "false"),
     ("dfs.image.parallel.inode.threshold", "1000000"),
+    ("dfs.image.transfer-bootstrap-standby.bandwidthPerSec", "0"),
     ("hadoop.caller.context.max.size", "128"),
     ("hadoop.caller.context.signature.max.size", "40"),
     ("hadoop.caller.context.separator", ","),

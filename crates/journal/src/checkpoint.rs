@@ -5,6 +5,7 @@ use crate::image::{ImageOptions, hex, write_image};
 use crate::names::{CURRENT, FileName};
 use crate::storage::Storage;
 use crate::version::StorageInfo;
+use std::io;
 use std::path::{Path, PathBuf};
 use surus_disk::{Disk, OpenMode, SyncPoint};
 use surus_namespace::image::FrozenImage;
@@ -78,7 +79,7 @@ impl Storage {
     }
 
     /// Source: `NNStorageRetentionManager.java`, Hadoop 3.5.0.
-    fn purge(&self, dir: &Path) -> Result<(), JournalError> {
+    pub(crate) fn purge(&self, dir: &Path) -> Result<(), JournalError> {
         let files = self.files(dir)?;
         let mut images: Vec<TxId> = files
             .iter()
@@ -131,7 +132,7 @@ pub(crate) enum SavedAs {
 
 impl SavedAs {
     /// The image and its MD5 file.
-    fn names(self, txid: TxId) -> (FileName, FileName) {
+    pub fn names(self, txid: TxId) -> (FileName, FileName) {
         match self {
             SavedAs::Image => (FileName::Image(txid), FileName::ImageMd5(txid)),
             SavedAs::Rollback => (FileName::ImageRollback(txid), FileName::ImageRollbackMd5(txid)),
@@ -155,19 +156,31 @@ pub(crate) fn save_image(
     options: ImageOptions,
 ) -> Result<(), JournalError> {
     let save = || {
-        let (name, md5_name) = kind.names(txid);
-        let (temporary, path) = (FileName::ImageCheckpoint(txid).path(dir), name.path(dir));
+        let temporary = FileName::ImageCheckpoint(txid).path(dir);
         let file = disk.open(&temporary, OpenMode::Create)?;
         let digest = write_image(&*file, image, txid, info, options)?;
         file.sync_data(SyncPoint("journal.image"))?;
-        let md5_path = md5_name.path(dir);
-        let md5_temporary = md5_path.with_extension("md5.tmp");
-        let md5_file = disk.open(&md5_temporary, OpenMode::Create)?;
-        md5_file.write_all_at(md5_line(&hex(&digest), name).as_bytes(), 0)?;
-        md5_file.sync_data(SyncPoint("journal.image_md5"))?;
-        disk.rename(&md5_temporary, &md5_path)?;
-        disk.rename(&temporary, &path)?;
-        disk.sync_dir(&dir.join(CURRENT), SyncPoint("journal.image_dir"))
+        put_in_place(disk, dir, kind, txid, &temporary, &digest)
     };
     save().map_err(JournalError::io("saving an fsimage"))
+}
+
+/// Writes the MD5 of an image that is durable under `temporary`, and gives both their names.
+pub(crate) fn put_in_place(
+    disk: &dyn Disk,
+    dir: &Path,
+    kind: SavedAs,
+    txid: TxId,
+    temporary: &Path,
+    digest: &[u8; 16],
+) -> io::Result<()> {
+    let (name, md5_name) = kind.names(txid);
+    let md5_path = md5_name.path(dir);
+    let md5_temporary = md5_path.with_extension("md5.tmp");
+    let md5_file = disk.open(&md5_temporary, OpenMode::Create)?;
+    md5_file.write_all_at(md5_line(&hex(digest), name).as_bytes(), 0)?;
+    md5_file.sync_data(SyncPoint("journal.image_md5"))?;
+    disk.rename(&md5_temporary, &md5_path)?;
+    disk.rename(temporary, &name.path(dir))?;
+    disk.sync_dir(&dir.join(CURRENT), SyncPoint("journal.image_dir"))
 }

@@ -21,6 +21,8 @@ pub enum FileName {
     ImageRollbackMd5(TxId),
     /// `fsimage.ckpt_N`: being written, or left by a crash.
     ImageCheckpoint(TxId),
+    /// `fsimage.received_N`: an image that is sent here, or was left by a crash. Hadoop passes over the name.
+    ImageReceived(TxId),
     /// `edits_A-B`
     Finalized { first: TxId, last: TxId },
     /// `edits_inprogress_A`
@@ -43,6 +45,9 @@ impl FileName {
         }
         if let Some(rest) = name.strip_prefix("fsimage.ckpt_") {
             return number(rest).map(FileName::ImageCheckpoint);
+        }
+        if let Some(rest) = name.strip_prefix("fsimage.received_") {
+            return number(rest).map(FileName::ImageReceived);
         }
         if let Some(rest) = name.strip_prefix("fsimage_rollback_") {
             return match rest.strip_suffix(".md5") {
@@ -71,6 +76,7 @@ impl std::fmt::Display for FileName {
             FileName::ImageRollback(txid) => write!(f, "fsimage_rollback_{:019}", txid.0),
             FileName::ImageRollbackMd5(txid) => write!(f, "fsimage_rollback_{:019}.md5", txid.0),
             FileName::ImageCheckpoint(txid) => write!(f, "fsimage.ckpt_{:019}", txid.0),
+            FileName::ImageReceived(txid) => write!(f, "fsimage.received_{:019}", txid.0),
             FileName::Finalized { first, last } => write!(f, "edits_{:019}-{:019}", first.0, last.0),
             FileName::InProgress(first) => write!(f, "edits_inprogress_{:019}", first.0),
         }
@@ -87,6 +93,7 @@ mod tests {
             "fsimage_0000000000000002387",
             "fsimage_0000000000000002387.md5",
             "fsimage.ckpt_0000000000000002387",
+            "fsimage.received_0000000000000002387",
             "fsimage_rollback_0000000000000002387",
             "fsimage_rollback_0000000000000002387.md5",
             "edits_0000000000000000001-0000000000000001155",

@@ -193,7 +193,7 @@ impl Storage {
                     observer.notice(&format!("{} is kept as {}", path.display(), Path::new(&aside).display()));
                     self.disk.rename(&path, Path::new(&aside)).map_err(failed())?;
                 }
-                (FileName::ImageCheckpoint(_), _) => match self.disk.remove_file(&path) {
+                (FileName::ImageCheckpoint(_) | FileName::ImageReceived(_), _) => match self.disk.remove_file(&path) {
                     // An image that was saved meanwhile took the name.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     removed => removed.map_err(failed())?,
@@ -205,7 +205,8 @@ impl Storage {
     }
 }
 
-pub(crate) fn parse_md5(text: &str) -> Option<[u8; 16]> {
+/// The 32 hexadecimal digits with which a text begins.
+pub fn parse_md5(text: &str) -> Option<[u8; 16]> {
     let digits = text.get(..32).filter(|digits| digits.is_ascii())?;
     let mut md5 = [0; 16];
     for (byte, pair) in md5.iter_mut().zip(digits.as_bytes().chunks(2)) {

@@ -9,4 +9,5 @@ mod images;
 mod lifecycle;
 mod load;
 mod ops;
+mod received;
 mod upgrade;

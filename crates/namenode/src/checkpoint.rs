@@ -43,6 +43,11 @@ impl Core {
         *self.checkpoint.lock()
     }
 
+    /// How old the last image is.
+    pub fn checkpoint_age_ms(&self) -> u64 {
+        self.last_checkpoint().age_ms(self.clock.monotonic_ms())
+    }
+
     /// Ends the segment of the edit log and starts the next. Returns the new one's first transaction.
     ///
     /// # Errors

@@ -61,6 +61,8 @@ pub struct NameNodeConfig {
     pub inotify_events_max: usize,
     pub resource_reserved_bytes: u64,
     pub resource_check_ms: u64,
+    /// `dfs.image.transfer.bandwidthPerSec`, and of a standby that is being set up; 0: any.
+    pub transfer_bytes_per_second: [u64; 2],
     /// `dfs.namenode.edits.dir.required`, which `/jmx` shows.
     pub edits_dirs_required: Vec<PathBuf>,
 }
@@ -233,6 +235,11 @@ impl NameNodeConfig {
             inotify_events_max: usize::try_from(conf.get(keys::DFS_NAMENODE_INOTIFY_MAX_EVENTS_PER_RPC)?).unwrap_or(1),
             resource_reserved_bytes: conf.get(keys::DFS_NAMENODE_RESOURCE_DU_RESERVED)?,
             resource_check_ms: ms(conf.get(keys::DFS_NAMENODE_RESOURCE_CHECK_INTERVAL)?),
+            transfer_bytes_per_second: [
+                conf.get(keys::DFS_IMAGE_TRANSFER_BANDWIDTH_PER_SEC)?,
+                conf.get(keys::DFS_IMAGE_TRANSFER_BOOTSTRAP_STANDBY_BANDWIDTH_PER_SEC)?,
+            ]
+            .map(|bytes| u64::try_from(bytes).unwrap_or(0)),
             edits_dirs_required: conf
                 .get(keys::DFS_NAMENODE_EDITS_DIR_REQUIRED)?
                 .into_iter()

@@ -40,6 +40,8 @@ pub struct Core {
     pub checkpoint_copied_bytes: AtomicU64,
     /// Held while an image is written.
     pub checkpointing: Mutex<()>,
+    /// The image that is being received.
+    pub receiving: Mutex<Option<TxId>>,
     /// Where the configuration is read anew.
     pub config_source: ConfigSource,
     /// The configuration in force: what was read at start, and what was reconfigured since.

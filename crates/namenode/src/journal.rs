@@ -3,10 +3,11 @@
 
 use crate::commit::Waiting;
 use crate::held::Held;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use surus_journal::{CommitListener, EditLog, JournalError, Saved, Storage, StoredFile};
+use surus_journal::{CommitListener, EditLog, JournalError, Saved, SentImage, Storage, StoredFile};
 use surus_namespace::EditOp;
 use surus_namespace::image::FrozenImage;
 use surus_types::{HdfsError, TxId};
@@ -51,6 +52,27 @@ pub trait Journal: Send + Sync {
     /// # Errors
     /// What the disk answered.
     fn open_image(&self, txid: Option<TxId>) -> Result<Option<StoredFile>, HdfsError>;
+
+    /// Whether an image that is to be sent here is there already.
+    ///
+    /// # Errors
+    /// What the disk answered.
+    fn has_image(&self, image: &SentImage) -> Result<bool, HdfsError>;
+
+    /// Takes an image that is sent here, under no name that a start would look at. Waits for sender and disk.
+    ///
+    /// # Errors
+    /// It is not what was told, or not of this file system; what the disk answered.
+    fn receive_image(&self, image: &SentImage, from: &mut dyn Read) -> Result<(), HdfsError>;
+
+    /// Makes an image of what was received. Not beside `save`.
+    ///
+    /// # Errors
+    /// What the disk answered.
+    fn place_received(&self, image: &SentImage) -> Result<(), HdfsError>;
+
+    /// Forgets what was received.
+    fn drop_received(&self, image: &SentImage);
 
     /// A finished segment, to be sent.
     ///
@@ -181,6 +203,22 @@ impl Journal for LocalJournal {
 
     fn open_image(&self, txid: Option<TxId>) -> Result<Option<StoredFile>, HdfsError> {
         self.storage.open_image(txid).map_err(io)
+    }
+
+    fn has_image(&self, image: &SentImage) -> Result<bool, HdfsError> {
+        self.storage.has_image(image).map_err(io)
+    }
+
+    fn receive_image(&self, image: &SentImage, from: &mut dyn Read) -> Result<(), HdfsError> {
+        self.storage.receive_image(image, from).map_err(io)
+    }
+
+    fn place_received(&self, image: &SentImage) -> Result<(), HdfsError> {
+        self.storage.place_received(image).map_err(io)
+    }
+
+    fn drop_received(&self, image: &SentImage) {
+        self.storage.drop_received(image);
     }
 
     fn open_edits(&self, first: TxId, last: TxId) -> Result<Option<StoredFile>, HdfsError> {

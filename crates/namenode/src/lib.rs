@@ -19,6 +19,7 @@ mod lock;
 mod namenode;
 mod parked;
 mod proxy_users;
+mod received_image;
 mod recovery;
 mod reencryption;
 mod retry_cache;

@@ -259,6 +259,7 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
         checkpoint: Mutex::new(checkpoint),
         checkpoint_copied_bytes: AtomicU64::new(0),
         checkpointing: Mutex::default(),
+        receiving: Mutex::default(),
         config_source: options.config_source.clone().unwrap_or_else(|| {
             let conf = conf.clone();
             ConfigSource::new(move || Ok(conf.clone()))

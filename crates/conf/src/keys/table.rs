@@ -151,6 +151,10 @@ keys! {
         DFS_IMAGE_PARALLEL_TARGET_SECTIONS: Int = "dfs.image.parallel.target.sections", "12", range 1..=i32::MAX;
         /// From so many inodes on.
         DFS_IMAGE_PARALLEL_INODE_THRESHOLD: Long = "dfs.image.parallel.inode.threshold", "1000000", range 0..=i64::MAX;
+        /// Images and edits are sent to standbys and secondary NameNodes no faster, in bytes a second; 0: as fast as can be.
+        DFS_IMAGE_TRANSFER_BANDWIDTH_PER_SEC: Long = "dfs.image.transfer.bandwidthPerSec", "52428800";
+        /// The same for a standby that is being set up.
+        DFS_IMAGE_TRANSFER_BOOTSTRAP_STANDBY_BANDWIDTH_PER_SEC: Long = "dfs.image.transfer-bootstrap-standby.bandwidthPerSec", "0";
         /// Below: safe mode.
         DFS_NAMENODE_RESOURCE_DU_RESERVED: Size = "dfs.namenode.resource.du.reserved", "104857600";
         /// Disk space check period.

@@ -82,18 +82,32 @@ pub(crate) fn hex(digest: &[u8; 16]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Checks that an image is one of this file system, without reading what it holds. Returns its transaction.
+///
+/// # Errors
+/// `Image` with section and offset.
+pub(crate) fn check_head(image: &ImageFile, info: &StorageInfo) -> Result<TxId, JournalError> {
+    Loader { image, info }.head().map(|(_, txid)| txid)
+}
+
 struct Loader<'a> {
     image: &'a ImageFile,
     info: &'a StorageInfo,
 }
 
 impl Loader<'_> {
-    fn load(&self, config: NamespaceConfig) -> Result<LoadedImage, JournalError> {
+    /// What the image says of itself, and its transaction.
+    fn head(&self) -> Result<(NameSystemSection, TxId), JournalError> {
         self.check_layout()?;
         self.check_sections()?;
-        let open = |name: &'static str| self.image.section(name);
-        let name_system: NameSystemSection = open(NS_INFO).message()?.ok_or_else(|| self.missing(NS_INFO))?;
+        let name_system = self.image.section(NS_INFO).message()?.ok_or_else(|| self.missing(NS_INFO))?;
         let txid = self.check_name_system(&name_system)?;
+        Ok((name_system, txid))
+    }
+
+    fn load(&self, config: NamespaceConfig) -> Result<LoadedImage, JournalError> {
+        let (name_system, txid) = self.head()?;
+        let open = |name: &'static str| self.image.section(name);
         let names = Names::read(&mut open(STRING_TABLE))?;
         let references = References::read(self.image)?;
         let head: INodeSection = open(INODE).message()?.ok_or_else(|| self.missing(INODE))?;

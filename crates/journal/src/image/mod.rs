@@ -22,8 +22,8 @@ mod section;
 
 pub use codec::Codec;
 pub use file::{ImageFile, OpenSection, SectionEntry};
-pub(crate) use load::hex;
 pub use load::{LoadedImage, load_image};
+pub(crate) use load::{check_head, hex};
 pub use save::ImageOptions;
 pub(crate) use save::write_image;
 

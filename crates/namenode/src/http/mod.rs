@@ -21,7 +21,7 @@ use crate::startup::StartupProgress;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
-use surus_net::http::{HttpBody, HttpFuture, HttpService, Incoming, Request, Response, StatusCode, header};
+use surus_net::http::{HttpBody, HttpFuture, HttpService, Incoming, Method, Request, Response, StatusCode, header};
 use surus_types::{ExceptionClass, HdfsError};
 
 /// The service of the NameNode's HTTP server. It opens before the name directories are loaded, and says how far that is.
@@ -89,6 +89,7 @@ async fn serve(core: &Arc<Core>, request: Request<Incoming>, peer: SocketAddr) -
             }
         }
         "/isActive" => page("text/plain;charset=utf-8", "I am Active!".to_owned()),
+        "/imagetransfer" if request.method() == Method::PUT => image_transfer::receive(core, request).await,
         "/imagetransfer" => image_transfer::serve(core, query).await,
         "/fsck" => fsck::serve(core, query, peer).await,
         "/topology" => {

@@ -48,7 +48,7 @@ fn beans_have_the_attributes_of_hadoops() {
 }
 
 /// The lines of `/jmx` that hold an attribute.
-fn jmx_line(cluster: &Cluster, bean: &str, attribute: &str) -> String {
+pub fn jmx_line(cluster: &Cluster, bean: &str, attribute: &str) -> String {
     let page = http_get(&cluster.http(), &format!("/jmx?qry=Hadoop:service=NameNode,name={bean}"));
     page.lines().find(|line| line.contains(&format!("\"{attribute}\""))).expect("is told").to_owned()
 }

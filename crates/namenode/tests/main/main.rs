@@ -1,5 +1,6 @@
 //! A NameNode in this process, asked over its real doors.
 
+mod checkpoints;
 mod cluster;
 mod datanodes;
 mod doors;

@@ -6,6 +6,7 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
@@ -120,11 +121,19 @@ pub struct BodyReader {
     body: Incoming,
     runtime: Handle,
     rest: Bytes,
+    idle_max: Option<Duration>,
 }
 
 impl BodyReader {
     pub fn new(body: Incoming, runtime: Handle) -> Self {
-        BodyReader { body, runtime, rest: Bytes::new() }
+        BodyReader { body, runtime, rest: Bytes::new(), idle_max: None }
+    }
+
+    /// Gives up on a client that sends nothing for so long.
+    #[must_use]
+    pub fn with_idle_max(mut self, idle_max: Duration) -> Self {
+        self.idle_max = Some(idle_max);
+        self
     }
 
     /// The next piece as it arrived; `None` at the end.
@@ -136,7 +145,14 @@ impl BodyReader {
             return Ok(Some(std::mem::take(&mut self.rest)));
         }
         loop {
-            match self.runtime.block_on(self.body.frame()) {
+            let (body, idle_max) = (&mut self.body, self.idle_max);
+            let frame = self.runtime.block_on(async {
+                match idle_max {
+                    Some(idle_max) => tokio::time::timeout(idle_max, body.frame()).await.map_err(io::Error::from),
+                    None => Ok(body.frame().await),
+                }
+            });
+            match frame? {
                 None => return Ok(None),
                 Some(Err(e)) => return Err(io::Error::other(e)),
                 Some(Ok(frame)) => {
