@@ -9,6 +9,19 @@ use surus_types::ExceptionClass;
 /// The result of every call of this crate.
 pub type Result<T, E = ClientError> = std::result::Result<T, E>;
 
+/// Java classes that `RemoteException.unwrapRemoteException` cannot make, since they are no `IOException`: they stay
+/// `RemoteException`.
+const NOT_UNWRAPPED: [ExceptionClass; 8] = [
+    ExceptionClass::HadoopIllegalArgument,
+    ExceptionClass::IllegalArgument,
+    ExceptionClass::UnsupportedOperation,
+    ExceptionClass::NullPointer,
+    ExceptionClass::Runtime,
+    ExceptionClass::IllegalState,
+    ExceptionClass::Security,
+    ExceptionClass::Assertion,
+];
+
 /// Why an operation failed.
 #[derive(Debug, Clone)]
 pub enum ClientError {
@@ -52,6 +65,23 @@ impl ClientError {
         match self {
             ClientError::Remote { class, .. } => Some(class),
             _ => None,
+        }
+    }
+
+    /// The class of the exception that a Java client would have thrown for this.
+    /// Source: `RemoteException.java`, Hadoop 3.5.0.
+    pub fn java_class(&self) -> &str {
+        match self {
+            ClientError::Remote { class, .. } => match self.class() {
+                Some(known) if NOT_UNWRAPPED.contains(&known) => "org.apache.hadoop.ipc.RemoteException",
+                _ => class,
+            },
+            ClientError::Illegal(_) => ExceptionClass::IllegalArgument.java_name(),
+            ClientError::UnknownHost(_) => "java.net.UnknownHostException",
+            ClientError::Rpc(RpcError::Connect { source, .. }) if source.kind() == io::ErrorKind::ConnectionRefused => {
+                ExceptionClass::Connect.java_name()
+            }
+            _ => ExceptionClass::Io.java_name(),
         }
     }
 

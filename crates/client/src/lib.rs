@@ -27,12 +27,14 @@ mod config;
 mod datanode;
 mod encryption;
 mod error;
+pub mod glob;
 mod lease;
 mod namenode;
 mod policies;
 mod read;
 mod snapshots;
 mod status;
+mod trash;
 mod user;
 mod write;
 

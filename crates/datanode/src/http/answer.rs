@@ -12,19 +12,6 @@ const ALLOW_METHODS: HeaderName = HeaderName::from_static("access-control-allow-
 const ALLOW_HEADERS: HeaderName = HeaderName::from_static("access-control-allow-headers");
 const MAX_AGE: HeaderName = HeaderName::from_static("access-control-max-age");
 
-/// Java classes that `RemoteException.unwrapRemoteException` cannot make, since they are no `IOException`: they stay
-/// `RemoteException`.
-const NOT_UNWRAPPED: [ExceptionClass; 8] = [
-    ExceptionClass::HadoopIllegalArgument,
-    ExceptionClass::IllegalArgument,
-    ExceptionClass::UnsupportedOperation,
-    ExceptionClass::NullPointer,
-    ExceptionClass::Runtime,
-    ExceptionClass::IllegalState,
-    ExceptionClass::Security,
-    ExceptionClass::Assertion,
-];
-
 /// An answer before it is one of hyper's.
 pub(super) struct Answer {
     status: StatusCode,
@@ -106,8 +93,8 @@ impl Answer {
     /// The error of a call to the NameNode, unwrapped as Java does.
     pub fn client_error(e: &ClientError) -> Self {
         let mut body = Vec::with_capacity(256);
-        match (e.class(), e) {
-            (Some(class), ClientError::Remote { message, .. }) if !NOT_UNWRAPPED.contains(&class) => {
+        match (ExceptionClass::from_java_name(e.java_class()), e) {
+            (Some(class), ClientError::Remote { message, .. }) => {
                 json::remote_exception_parts(&mut body, class, message);
                 Self::exception(class.http_status(), body)
             }

@@ -3,9 +3,9 @@
 use super::error::{Result, ShellError};
 use super::format::CommandFormat;
 use super::fs::PathData;
-use super::glob::{Pattern, unescape};
 use super::shell::{Command, Shell, process};
 use std::io::Write;
+use surus_client::glob::{Pattern, unescape};
 
 const FORMAT: CommandFormat = CommandFormat::new(1, usize::MAX, &["L", "H", "P"]).ignore_unknown();
 

@@ -2,10 +2,10 @@
 //! with what is there. Source: `PathData.java`, Hadoop 3.5.0.
 
 use super::error::{Result, ShellError};
-use super::glob::{Pattern, expand_slashes, unescape};
 use super::local;
 use super::uri::{PathUri, normalize, parent, relativize, represents_directory};
 use std::io::{self, Read, Write};
+use surus_client::glob::{Pattern, expand_slashes, unescape};
 use surus_client::{CreateOptions, DfsClient, FileStatus, Reader, Writer};
 use surus_types::FsPermission;
 

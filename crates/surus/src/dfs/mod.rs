@@ -14,7 +14,6 @@ mod find;
 mod format;
 mod fs;
 mod getmerge;
-mod glob;
 mod help;
 mod local;
 mod ls;

@@ -7,7 +7,6 @@ use surus_client::DfsClient;
 use surus_types::date::days_from_civil;
 use surus_types::{ExceptionClass, FsPermission};
 
-const TRASH: &str = ".Trash";
 const CURRENT: &str = "Current";
 /// Only the owner sees what is in the trash.
 const PERMISSION: FsPermission = FsPermission(0o700);
@@ -26,63 +25,6 @@ fn interval(client: &DfsClient) -> Result<std::time::Duration> {
     Ok(if server.is_zero() { client.config().trash_interval } else { server })
 }
 
-fn home_root(client: &DfsClient) -> String {
-    format!("{}/{TRASH}", client.home_directory())
-}
-
-fn has_zones(client: &DfsClient) -> Result<bool> {
-    Ok(!client.get_server_defaults()?.key_provider_uri.is_empty() || !client.config().key_provider_uri.is_empty())
-}
-
-/// The trash in an encryption zone or a snapshottable directory.
-fn root_in(client: &DfsClient, top: &str) -> String {
-    format!("{}/{TRASH}/{}", top.trim_end_matches('/'), client.user())
-}
-
-/// The caller's snapshottable directories, where each has a trash.
-fn snapshot_roots(client: &DfsClient) -> Result<Vec<String>> {
-    if !client.get_server_defaults()?.snapshot_trash_roots {
-        return Ok(Vec::new());
-    }
-    let path = |directory: &surus_client::SnapshottableDirectoryStatus| {
-        let (above, name) = (&directory.parent_fullpath, &directory.dir_status.path);
-        format!("{}/{}", String::from_utf8_lossy(above).trim_end_matches('/'), String::from_utf8_lossy(name))
-    };
-    Ok(client.get_snapshottable_directories()?.iter().map(path).collect())
-}
-
-/// The caller's trash for a path: in the encryption zone that its parent lies in, as nothing moves out of one; in the
-/// snapshottable directory that it lies in, where those have trashes; else at home.
-/// Source: `DistributedFileSystem.getTrashRoot`, Hadoop 3.5.0.
-fn root(client: &DfsClient, path: &str) -> Result<String> {
-    let holds = |root: &String| path.starts_with(&format!("{}/", root.trim_end_matches('/')));
-    let snapshots = snapshot_roots(client)?.into_iter().find(holds);
-    let zone = match has_zones(client)? {
-        false => None,
-        true => client.get_ez_for_path(parent(path).unwrap_or("/")).unwrap_or_else(|error| {
-            tracing::warn!("Exception in checking the encryption zone for the path {path}. {}", error.message());
-            None
-        }),
-    };
-    // Of two the inner one: both lie on the way to the path.
-    let top = zone.map(|zone| zone.path).into_iter().chain(snapshots).max_by_key(String::len);
-    Ok(top.map_or_else(|| home_root(client), |top| root_in(client, &top)))
-}
-
-/// All trash directories that the caller may have. Zones are listed to superusers only.
-/// Source: `DistributedFileSystem.getTrashRoots`, Hadoop 3.5.0.
-fn roots(client: &DfsClient) -> Result<Vec<String>> {
-    let mut roots = vec![home_root(client)];
-    if has_zones(client)? {
-        match client.list_encryption_zones() {
-            Ok(zones) => roots.extend(zones.iter().map(|zone| root_in(client, &zone.path))),
-            Err(error) => tracing::warn!("Cannot get all encrypted trash roots: {}", error.message()),
-        }
-    }
-    roots.extend(snapshot_roots(client)?.iter().map(|root| root_in(client, root)));
-    Ok(roots)
-}
-
 /// Moves a path to the trash; `None`: the trash is off, or the path lies in it already.
 ///
 /// # Errors
@@ -92,7 +34,7 @@ pub fn move_to_trash(client: &DfsClient, path: &str) -> Result<Option<Moved>> {
         return Ok(None);
     }
     client.file_status(path)?;
-    let root = root(client, path)?;
+    let root = client.trash_root(path)?;
     let qualified = |path: &str| format!("{}{path}", client.uri());
     if qualified(path).starts_with(&qualified(&root)) {
         return Ok(None);
@@ -159,7 +101,7 @@ pub fn expunge(client: &DfsClient, immediate: bool) -> Result<()> {
     if keep.is_zero() && !immediate {
         return Ok(());
     }
-    roots(client)?.iter().try_for_each(|root| expunge_root(client, root, keep, immediate))
+    client.trash_roots()?.iter().try_for_each(|root| expunge_root(client, root, keep, immediate))
 }
 
 fn expunge_root(client: &DfsClient, root: &str, keep: std::time::Duration, immediate: bool) -> Result<()> {
