@@ -12,7 +12,6 @@ use crate::hosts::HostLists;
 use crate::journal::Journal;
 use crate::lock::NamespaceLock;
 use crate::parked::Parked;
-use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::rpc::reconfiguration::Reconfiguration;
 use crate::startup::StartupProgress;
@@ -23,6 +22,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use surus_conf::{Addr, Configuration};
 use surus_keys::KeyProvider;
 use surus_net::http::LocalData;
+use surus_net::proxy_users::{self, ProxyUsers};
 use surus_net::rpc::RpcCounters;
 use surus_net::service_acls::ServiceAcls;
 use surus_types::{Caller, ExceptionClass, HdfsError, TxId};
@@ -100,7 +100,7 @@ impl Core {
     /// # Errors
     /// The configuration can no longer be read.
     pub fn reload_proxy_users(&self) -> Result<(), HdfsError> {
-        *self.proxies.write() = ProxyUsers::new(self.config_source.read()?.iter());
+        *self.proxies.write() = ProxyUsers::new(proxy_users::HADOOP, self.config_source.read()?.iter());
         Ok(())
     }
 

@@ -18,7 +18,6 @@ mod journal;
 mod lock;
 mod namenode;
 mod parked;
-mod proxy_users;
 mod received_image;
 mod recovery;
 mod reencryption;

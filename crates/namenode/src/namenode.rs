@@ -15,7 +15,6 @@ use crate::http::HttpDoor;
 use crate::journal::{Journal, LocalJournal};
 use crate::lock::NamespaceLock;
 use crate::parked::Parked;
-use crate::proxy_users::ProxyUsers;
 use crate::retry_cache::RetryCache;
 use crate::service::Service;
 use crate::startup::StartupProgress;
@@ -33,6 +32,7 @@ use surus_keys::KeyProvider;
 use surus_namespace::Namespace;
 use surus_net::groups::Groups;
 use surus_net::http::{HttpLimits, HttpServer, LocalData};
+use surus_net::proxy_users::{self, ProxyUsers};
 use surus_net::rpc::{RpcLimits, RpcServer, RpcService};
 use surus_net::service_acls::ServiceAcls;
 use tokio::runtime::{Builder, Runtime};
@@ -242,7 +242,7 @@ fn new_core(conf: &Configuration, parts: Parts, options: &NameNodeOptions, runti
     let spawn = Box::new(move |job: Box<dyn FnOnce() + Send>| drop(spawner.spawn_blocking(job)));
     let groups = Groups::new(config.groups, &config.group_overrides, spawn);
     let callers = Callers::new(groups, clock, user.into(), config.superusergroup.as_str().into());
-    let proxies = ProxyUsers::new(conf.iter());
+    let proxies = ProxyUsers::new(proxy_users::HADOOP, conf.iter());
     // As in Hadoop a list that cannot be read does not keep the NameNode from starting.
     let hosts = HostLists::read(&config.host_files).unwrap_or_else(|error| {
         tracing::error!("error reading hosts files: {}", error.message);

@@ -8,6 +8,7 @@ pub mod groups;
 pub mod hosts;
 pub mod http;
 mod listener;
+pub mod proxy_users;
 pub mod rpc;
 pub mod service_acls;
 pub mod stream;

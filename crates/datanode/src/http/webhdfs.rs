@@ -5,15 +5,13 @@ use super::Http;
 use super::answer::Answer;
 use super::local::LocalFile;
 use bytes::Bytes;
-use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use hyper::body::Incoming;
 use hyper::header::EXPECT;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 use surus_client::{ClientError, CreateOptions, DfsClient, Reader};
-use surus_net::http::{BodyReader, BodySender, HttpBody};
+use surus_net::http::{BodyReader, BodySender, HttpBody, drain};
 use surus_types::{ExceptionClass, FsPermission, HdfsError};
 use surus_webhdfs::{Create, Operation, Request};
 
@@ -21,9 +19,6 @@ use surus_webhdfs::{Create, Operation, Request};
 pub(super) const PIECE_BYTES: usize = 256 << 10;
 /// Pieces that wait for a slow client.
 const PIECES_MAX: usize = 2;
-/// How much of a refused upload is read so that the client sees the answer rather than a broken connection.
-const DRAIN_BYTES_MAX: usize = 8 << 20;
-const DRAIN_TIME_MAX: Duration = Duration::from_secs(2);
 /// Permission of a file whose request names none. Source: `PermissionParam.java`, Hadoop 3.5.0.
 const FILE_PERMISSION: FsPermission = FsPermission(0o644);
 
@@ -234,18 +229,4 @@ fn success(request: &Request) -> Answer {
         }
         _ => Answer::appended(),
     }
-}
-
-/// Reads what a client is sending anyway.
-async fn drain(mut body: Incoming) {
-    let mut left = DRAIN_BYTES_MAX;
-    let _ = tokio::time::timeout(DRAIN_TIME_MAX, async {
-        while !body.is_end_stream() && left > 0 {
-            match body.frame().await {
-                Some(Ok(frame)) => left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len)),
-                _ => return,
-            }
-        }
-    })
-    .await;
 }

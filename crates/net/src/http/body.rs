@@ -10,6 +10,10 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+/// How much of a refused upload is read so that the client sees the answer rather than a broken connection.
+const DRAIN_BYTES_MAX: usize = 8 << 20;
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(2);
+
 /// The body of an answer.
 pub enum HttpBody {
     /// Known in full; `None` once it was sent, or empty.
@@ -179,4 +183,18 @@ impl io::Read for BodyReader {
         buffer[..count].copy_from_slice(&self.rest.split_to(count));
         Ok(count)
     }
+}
+
+/// Reads what a client is sending anyway, within limits.
+pub async fn drain(mut body: Incoming) {
+    let mut left = DRAIN_BYTES_MAX;
+    let _ = tokio::time::timeout(DRAIN_TIME_MAX, async {
+        while !body.is_end_stream() && left > 0 {
+            match body.frame().await {
+                Some(Ok(frame)) => left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len)),
+                _ => return,
+            }
+        }
+    })
+    .await;
 }

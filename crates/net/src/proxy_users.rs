@@ -1,13 +1,16 @@
-//! Who may act as whom: the `hadoop.proxyuser.USER.{users,groups,hosts}` keys.
+//! Who may act as whom: the `hadoop.proxyuser.USER.{users,groups,hosts}` keys, and HttpFS's of the same form.
 //! Source: `DefaultImpersonationProvider.java`, Hadoop 3.5.0.
 
+use crate::hosts::Hosts;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use surus_net::hosts::Hosts;
 use surus_types::{ExceptionClass, HdfsError};
 
-const PREFIX: &str = "hadoop.proxyuser.";
+/// What the keys of Hadoop's daemons begin with.
+pub const HADOOP: &str = "hadoop.proxyuser.";
+/// What HttpFS's begin with.
+pub const HTTPFS: &str = "httpfs.proxyuser.";
 
 /// The rules of one real user.
 #[derive(Clone, Debug, Default)]
@@ -46,12 +49,12 @@ pub struct ProxyUsers {
 }
 
 impl ProxyUsers {
-    /// From all keys and values of a configuration; others than proxy user keys are passed over.
-    pub fn new<'a>(keys: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+    /// From all keys and values of a configuration; those that do not begin with `prefix` are passed over.
+    pub fn new<'a>(prefix: &str, keys: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut rules: HashMap<String, Rule> = HashMap::new();
         for (key, value) in keys {
             // User names may hold dots.
-            let Some((user, kind)) = key.strip_prefix(PREFIX).and_then(|rest| rest.rsplit_once('.')) else { continue };
+            let Some((user, kind)) = key.strip_prefix(prefix).and_then(|rest| rest.rsplit_once('.')) else { continue };
             let rule = rules.entry(user.to_owned()).or_default();
             match kind {
                 "users" => rule.users = Names::parse(value),
@@ -101,7 +104,7 @@ mod tests {
             ("hadoop.proxyuser.o.ozie.users", "bob"),
             ("fs.defaultFS", "hdfs://h:1"),
         ];
-        let proxies = ProxyUsers::new(keys);
+        let proxies = ProxyUsers::new(HADOOP, keys);
         let ask = |real: &str, effective: &str, groups: &[&str], from: &str| {
             let groups: Vec<Arc<str>> = groups.iter().map(|g| Arc::from(*g)).collect();
             proxies.authorize(real, effective, &groups, from.parse().unwrap()).map_err(|e| e.message)
