@@ -217,7 +217,7 @@ fn webhdfs_query(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (path, query) = text.split_once('?').unwrap_or((&text, ""));
     let path = format!("/webhdfs/v1{path}");
-    for side in [Side::NameNode, Side::DataNode] {
+    for side in [Side::NameNode, Side::DataNode, Side::HttpFs] {
         for method in [Method::Get, Method::Put, Method::Post, Method::Delete] {
             let _ = surus_webhdfs::parse(side, method, &path, query);
         }

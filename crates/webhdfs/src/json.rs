@@ -132,7 +132,7 @@ pub fn file_status_object(out: &mut Vec<u8>, s: &FileStatus<'_>) {
 }
 
 /// At most six octal digits, no leading zero.
-fn octal(out: &mut Vec<u8>, mut bits: u16) {
+pub(crate) fn octal(out: &mut Vec<u8>, mut bits: u16) {
     let mut digits = [b'0'; 6];
     let mut first = digits.len();
     loop {
@@ -160,6 +160,10 @@ pub enum Listing {
     Whole,
     /// LISTSTATUS_BATCH: one page.
     Batch,
+    /// HttpFS's LISTSTATUS.
+    HttpFs,
+    /// HttpFS's LISTSTATUS_BATCH.
+    HttpFsBatch,
 }
 
 impl Listing {
@@ -168,7 +172,10 @@ impl Listing {
             out,
             match self {
                 Listing::Whole => "{\"FileStatuses\":{\"FileStatus\":[\n",
-                Listing::Batch => "{\"DirectoryListing\":{\"partialListing\":{\"FileStatuses\":{\"FileStatus\":[",
+                Listing::HttpFs => "{\"FileStatuses\":{\"FileStatus\":[",
+                Listing::Batch | Listing::HttpFsBatch => {
+                    "{\"DirectoryListing\":{\"partialListing\":{\"FileStatuses\":{\"FileStatus\":["
+                }
             },
         );
     }
@@ -178,16 +185,25 @@ impl Listing {
         if !first {
             raw(out, if self == Listing::Whole { ",\n" } else { "," });
         }
-        file_status_object(out, s);
+        match self {
+            Listing::Whole | Listing::Batch => file_status_object(out, s),
+            Listing::HttpFs | Listing::HttpFsBatch => crate::json_httpfs::file_status_object(out, s),
+        }
     }
 
-    /// `remaining`: entries behind the page, for `Batch` alone.
+    /// `remaining`: entries behind the page, for one page alone.
     pub fn end(self, out: &mut Vec<u8>, remaining: u32) {
         match self {
             Listing::Whole => raw(out, "\n]}}\n"),
+            Listing::HttpFs => raw(out, "]}}\n"),
             Listing::Batch => {
                 field(out, "]}},\"remainingEntries\":", remaining);
                 raw(out, "}}");
+            }
+            // Whether there are more. Source: `FSOperations.toJson(DirectoryEntries)`, Hadoop 3.4.2.
+            Listing::HttpFsBatch => {
+                field(out, "]}},\"remainingEntries\":", remaining.min(1));
+                raw(out, "}}\n");
             }
         }
     }
@@ -210,7 +226,7 @@ pub fn content_summary(out: &mut Vec<u8>, s: &ContentSummary) {
 }
 
 /// Types in the order of their names, where they have a quota. Source: `JsonUtil.toJsonMap`, Hadoop 3.5.0.
-fn type_quota(out: &mut Vec<u8>, s: &ContentSummary) {
+pub(crate) fn type_quota(out: &mut Vec<u8>, s: &ContentSummary) {
     use StorageType::{Archive, Disk, Nvdimm, Provided, Ssd};
     raw(out, ",\"typeQuota\":{");
     let types = [Archive, Disk, Nvdimm, Provided, Ssd];
@@ -317,11 +333,9 @@ pub fn trash_root(out: &mut Vec<u8>, s: &FileStatus<'_>, path: &str) {
     out.push(b'}');
 }
 
-/// The answer to GETTRASHROOTS, from entries written with `trash_root` and commas between them.
-pub fn trash_roots(out: &mut Vec<u8>, entries: &[u8]) {
-    if entries.is_empty() {
-        return raw(out, "{\"Paths\":null}");
-    }
+/// The answer to GETTRASHROOTS, from entries written with `trash_root` and commas between them; `None`: there is no list.
+pub fn trash_roots(out: &mut Vec<u8>, entries: Option<&[u8]>) {
+    let Some(entries) = entries else { return raw(out, "{\"Paths\":null}") };
     raw(out, "{\"Paths\":[");
     out.extend_from_slice(entries);
     raw(out, "]}");
@@ -433,7 +447,7 @@ pub fn xattr_names(out: &mut Vec<u8>, names: impl Iterator<Item = String>) {
 }
 
 /// Writes items with commas between them.
-fn list<T>(out: &mut Vec<u8>, before: &str, items: &[T], mut item: impl FnMut(&mut Vec<u8>, &T)) {
+pub(crate) fn list<T>(out: &mut Vec<u8>, before: &str, items: &[T], mut item: impl FnMut(&mut Vec<u8>, &T)) {
     raw(out, before);
     out.push(b'[');
     for (i, x) in items.iter().enumerate() {

@@ -1,9 +1,12 @@
 //! WebHDFS without a server: HTTP method, path and query in, a typed request out; file statuses, summaries and exceptions as JSON.
-//! Nothing here knows who serves it. Sources: `NamenodeWebHdfsMethods.java`, `JsonUtil.java`, `WebHdfsHandler.java`, Hadoop 3.5.0.
+//! Nothing here knows who serves it: `answer` asks a `FileSystem`. Sources: `NamenodeWebHdfsMethods.java`, `JsonUtil.java`, `WebHdfsHandler.java`, Hadoop 3.5.0.
 #![forbid(unsafe_code)]
 
+mod answer;
+mod file_system;
 pub mod json;
 pub mod json_ec;
+pub mod json_httpfs;
 pub mod json_snapshots;
 mod params;
 mod parse;
@@ -11,9 +14,15 @@ mod redirect;
 mod request;
 mod url;
 
-pub use parse::{PREFIX, parse, path_below_prefix, unsupported_error, user_name};
+pub use answer::{Answer, Page, answer, keep_all};
+pub use file_system::{
+    AclChange, AclStatus, DiffEntry, DiffListing, DiffListingEntry, DiffPage, DiffReport, FileSystem, PutBlocks,
+    PutSnapshot, PutSnapshottable, PutStatus,
+};
+pub use parse::{PREFIX, httpfs_location, parse, path_below_prefix, unsupported_error, user_name};
 pub use redirect::location;
 pub use request::{Create, CreateFlags, Method, Operation, RenameOptions, Request, Side};
+pub use url::normalize;
 
 /// Headers that the NameNode puts on every WebHDFS answer, besides `Date` and `Expires`, which hold the time.
 /// Source: seen on 3.5.0 (`HttpServer2.java`, `NoCacheFilter`).

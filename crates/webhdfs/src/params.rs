@@ -77,6 +77,10 @@ impl Params {
         Params { side, pairs }
     }
 
+    pub fn side(&self) -> Side {
+        self.side
+    }
+
     /// Checks every parameter that `method` has, also those the operation does not use.
     pub fn check_all(&self, method: Method) -> Result<(), HdfsError> {
         for (name, methods, domain) in PARAMETERS {
@@ -104,6 +108,8 @@ impl Params {
     }
 
     pub fn long(&self, name: &str, min: i64) -> Result<Option<i64>, HdfsError> {
+        // HttpFS leaves it to the file system what makes sense.
+        let min = if self.side == Side::HttpFs { i64::MIN } else { min };
         self.typed(name, |v| parse_long(name, v, min))
     }
 
@@ -116,7 +122,8 @@ impl Params {
     }
 
     pub fn replication(&self) -> Result<Option<u16>, HdfsError> {
-        Ok(self.typed("replication", |v| parse_short("replication", v, 1))?.and_then(|v| u16::try_from(v).ok()))
+        let min = if self.side == Side::HttpFs { i16::MIN } else { 1 };
+        Ok(self.typed("replication", |v| parse_short("replication", v, min))?.and_then(|v| u16::try_from(v).ok()))
     }
 
     pub fn permission(&self, name: &str) -> Result<Option<FsPermission>, HdfsError> {
@@ -142,6 +149,9 @@ impl Params {
     }
 
     pub fn acl_spec(&self, operation: &str, with_permission: bool) -> Result<Vec<AclEntry>, HdfsError> {
+        if self.side == Side::HttpFs {
+            self.typed("aclspec", |v| check(Domain::AclSpec, "aclspec", v))?;
+        }
         parse_acl_spec(self.required("aclspec", operation)?, with_permission)
     }
 
@@ -180,19 +190,41 @@ impl Params {
         self.text(name).map(parse).transpose().map_err(|text| self.invalid(name, &text))
     }
 
-    /// The text around a bad value; the DataNode's has no frame.
+    /// The text around a bad value; the DataNode's has no frame, HttpFS tells the domain.
     pub fn invalid(&self, name: &str, text: &str) -> HdfsError {
         match self.side {
             Side::NameNode => illegal(format!(
                 "Invalid value for webhdfs parameter \"{name}\": java.lang.IllegalArgumentException: {text}"
             )),
             Side::DataNode => illegal(text),
+            Side::HttpFs => {
+                let (value, domain) = (self.raw(name).unwrap_or(""), httpfs_domain(name));
+                illegal(format!(
+                    "java.lang.IllegalArgumentException: Parameter [{name}], invalid value [{value}], value must be [{domain}]"
+                ))
+            }
         }
     }
 }
 
 pub(crate) fn illegal(message: impl Into<String>) -> HdfsError {
     HdfsError::new(ExceptionClass::IllegalArgument, message)
+}
+
+/// What HttpFS says that a value must be. Source: `org.apache.hadoop.lib.wsrs`, Hadoop 3.4.2.
+fn httpfs_domain(name: &str) -> String {
+    let domain = PARAMETERS.iter().find(|(known, ..)| *known == name).map(|(.., domain)| *domain);
+    match domain {
+        Some(Long(_)) => "a long".to_string(),
+        Some(Int(_)) => "an integer".to_string(),
+        Some(Short(_) | Permission) => "a short".to_string(),
+        Some(Bool) => "a boolean".to_string(),
+        Some(Domain::XAttrCodec) => "TEXT,HEX,BASE64".to_string(),
+        Some(Domain::XAttrFlags) => "[CREATE, REPLACE]".to_string(),
+        Some(Domain::AclSpec) => format!("^{ACL_ENTRY_PATTERN}(,{ACL_ENTRY_PATTERN})*$"),
+        None if name == "data" => "a boolean".to_string(),
+        _ => "a string".to_string(),
+    }
 }
 
 fn check(domain: Domain, name: &str, value: &str) -> Result<(), String> {

@@ -1,9 +1,9 @@
 //! Method, path and query to a typed request.
 
 use crate::params::{Params, illegal};
-use crate::request::{Create, Method, Operation, Request, Side};
+use crate::request::{Create, CreateFlags, Method, Operation, Request, Side};
 use crate::url;
-use surus_types::{ExceptionClass, FsPermission, HdfsError, StorageType};
+use surus_types::{ExceptionClass, FsAction, FsPermission, HdfsError, StorageType, XAttrCodec};
 
 /// Where all WebHDFS paths begin.
 pub const PREFIX: &str = "/webhdfs/v1";
@@ -14,6 +14,9 @@ const UNSUPPORTED: &[(Method, &[&str])] = &[
     (Method::Put, &["CREATESYMLINK", "RENEWDELEGATIONTOKEN", "CANCELDELEGATIONTOKEN"]),
     (Method::Delete, &[]),
 ];
+
+/// Mode of a file that HttpFS creates for a request that names none. Source: `HttpFSFileSystem.java`, Hadoop 3.4.2.
+const HTTPFS_PERMISSION: FsPermission = FsPermission(0o755);
 
 /// The still encoded path behind `/webhdfs/v1`; `None` for a URL that is not WebHDFS.
 pub fn path_below_prefix(path: &str) -> Option<&str> {
@@ -27,7 +30,7 @@ pub fn path_below_prefix(path: &str) -> Option<&str> {
 pub fn parse(side: Side, method: Method, path: &str, query: &str) -> Result<Request, HdfsError> {
     let rest =
         path_below_prefix(path).ok_or_else(|| HdfsError::file_not_found(format!("{path} is not below {PREFIX}")))?;
-    let path = url::decode_path(if rest.is_empty() { "/" } else { rest });
+    let mut path = url::decode_path(if rest.is_empty() { "/" } else { rest });
     let params = Params::new(side, query);
     let operation = match side {
         Side::NameNode => {
@@ -36,6 +39,12 @@ pub fn parse(side: Side, method: Method, path: &str, query: &str) -> Result<Requ
             namenode_operation(method, &name, &params)?
         }
         Side::DataNode => datanode_operation(method, &params)?,
+        Side::HttpFs => {
+            // The gateway makes a `Path` of it.
+            path = url::normalize(&path);
+            let name = httpfs_operation_name(method, &params)?;
+            httpfs_operation(method, &name, &path, &params)?
+        }
     };
     Ok(Request {
         path,
@@ -45,6 +54,8 @@ pub fn parse(side: Side, method: Method, path: &str, query: &str) -> Result<Requ
         no_redirect: params.boolean("noredirect", false)?,
         one_hop: params.text("onehop").map(|_| params.boolean("onehop", false)).transpose()?,
         excluded_datanodes: params.list("excludedatanodes"),
+        filter: params.text("filter").map(str::to_string),
+        has_data: side == Side::HttpFs && params.boolean("data", false)?,
         operation,
     })
 }
@@ -63,6 +74,49 @@ fn operation_name(method: Method, params: &Params) -> Result<String, HdfsError> 
             let blanks = if method == Method::Put { "  " } else { " " };
             Err(HdfsError::new(ExceptionClass::UnsupportedOperation, format!("op=NULL{blanks}is not supported")))
         }
+    }
+}
+
+/// `op` in upper case. Source: `HttpFSServer.java`, Hadoop 3.4.2.
+fn httpfs_operation_name(method: Method, params: &Params) -> Result<String, HdfsError> {
+    let name = params.raw("op").ok_or_else(|| illegal("Missing Operation parameter [op]"))?;
+    let upper = name.to_ascii_uppercase();
+    if is_operation(method, &upper) || method == Method::Get && upper == "INSTRUMENTATION" {
+        return Ok(upper);
+    }
+    let known = [Method::Get, Method::Put, Method::Post, Method::Delete].into_iter().any(|m| is_operation(m, &upper));
+    match known || upper == "INSTRUMENTATION" {
+        true => Err(HdfsError::io(format!("Invalid HTTP {} operation [{upper}]", method.name()))),
+        false => Err(illegal(format!("Invalid Operation [{name}]"))),
+    }
+}
+
+/// As the NameNode's, but for the paths of renames, the place that some operations want, and what HttpFS has alone.
+fn httpfs_operation(method: Method, name: &str, path: &str, params: &Params) -> Result<Operation, HdfsError> {
+    if matches!(name, "GETHOMEDIRECTORY" | "INSTRUMENTATION") && path != "/" {
+        let text = format!("Operation [{name}], invalid path [{path}], must be /");
+        return Err(HdfsError::new(ExceptionClass::UnsupportedOperation, text));
+    }
+    match name {
+        "INSTRUMENTATION" => Ok(Operation::Unsupported("INSTRUMENTATION")),
+        "RENAME" => {
+            let destination = params.text("destination");
+            let destination = destination.ok_or_else(|| illegal("Can not create a Path from a null string"))?;
+            // A relative one is of the caller's home, which is not known here.
+            let destination = match destination.starts_with('/') {
+                true => url::normalize(destination),
+                false => destination.to_string(),
+            };
+            Ok(Operation::Rename { destination, options: None })
+        }
+        "GETXATTRS" if params.text("encoding").is_none() => {
+            Ok(Operation::GetXAttrs { codec: XAttrCodec::Text, names: params.xattr_names()? })
+        }
+        "CHECKACCESS" if params.text("fsaction").is_none() => Ok(Operation::CheckAccess { action: FsAction::NONE }),
+        "SETOWNER" if params.text("owner").is_none() && params.text("group").is_none() => {
+            Err(HdfsError::io("username == null && groupname == null"))
+        }
+        _ => namenode_operation(method, name, params),
     }
 }
 
@@ -278,6 +332,18 @@ fn required_of_unsupported(name: &str, params: &Params) -> Result<(), HdfsError>
 }
 
 fn create(params: &Params) -> Result<Create, HdfsError> {
+    if params.side() == Side::HttpFs {
+        return Ok(Create {
+            permission: params.permission("permission")?.or(Some(HTTPFS_PERMISSION)),
+            unmasked: params.permission("unmaskedpermission")?,
+            overwrite: params.boolean("overwrite", true)?,
+            buffer_size: None,
+            replication: params.replication()?,
+            block_size: params.long("blocksize", 1)?.and_then(|v| u64::try_from(v).ok()),
+            create_parent: true,
+            flags: CreateFlags::default(),
+        });
+    }
     Ok(Create {
         permission: params.permission("permission")?,
         unmasked: params.permission("unmaskedpermission")?,
@@ -320,6 +386,19 @@ fn datanode_operation(method: Method, params: &Params) -> Result<Operation, Hdfs
 /// The user that a query names, where it is a user's name.
 pub fn user_name(query: &str) -> Option<String> {
     Params::new(Side::NameNode, query).user().ok().flatten()
+}
+
+/// Where a request is sent that is to come again with its data, or without `noredirect`: the path and query of the URL, still
+/// encoded. Source: `HttpFSServer.java` (`createUploadRedirectionURL`, `createOpenRedirectionURL`), Hadoop 3.4.2.
+pub fn httpfs_location(path: &str, query: &str, upload: Option<&str>) -> String {
+    let is_kept = |pair: &&str| {
+        let name = pair.split('=').next().unwrap_or("");
+        let is = |other: &str| name.eq_ignore_ascii_case(other);
+        !pair.is_empty() && !is("noredirect") && !(upload.is_some() && (is("op") || is("data")))
+    };
+    let op = upload.map(|op| format!("op={op}&data=true"));
+    let pairs: Vec<&str> = op.as_deref().into_iter().chain(query.split('&').filter(is_kept)).collect();
+    format!("{path}?{}", pairs.join("&"))
 }
 
 /// The answer to an operation that Hadoop has and Surus has not: the class by which Java's client knows to fall back.

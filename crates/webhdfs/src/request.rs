@@ -2,11 +2,13 @@
 
 use surus_types::{AclEntry, FsAction, FsPermission, StorageType, XAttr, XAttrCodec};
 
-/// Which daemon parses: the texts of errors and the set of operations differ.
+/// Which daemon parses: the texts of errors, the set of operations and some defaults differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     NameNode,
     DataNode,
+    /// The gateway of `surus httpfs`.
+    HttpFs,
 }
 
 /// HTTP methods with operations. `HEAD` counts as `GET`.
@@ -56,6 +58,10 @@ pub struct Request {
     pub one_hop: Option<bool>,
     /// `host` or `host:xferPort` of DataNodes the client does not want.
     pub excluded_datanodes: Vec<String>,
+    /// `filter`: the glob of names that HttpFS lists.
+    pub filter: Option<String>,
+    /// `data`: HttpFS reads the body only where it is true.
+    pub has_data: bool,
     pub operation: Operation,
 }
 

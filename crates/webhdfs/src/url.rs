@@ -60,7 +60,7 @@ pub(crate) fn encode_value(value: &str) -> impl std::fmt::Display {
 
 /// What Java's `new Path(path)` makes of an absolute path: no double slashes, no slash at the end, `.` and `..` resolved; a `..`
 /// above the root stays. Source: `Path.java`, Hadoop 3.5.0; seen on 3.5.0 with `destination`.
-pub(crate) fn normalize(path: &str) -> String {
+pub fn normalize(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     for component in path.split('/') {
         match component {

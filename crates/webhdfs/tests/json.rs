@@ -151,11 +151,14 @@ fn policies_trash_and_cookie() {
     );
     let trash = FileStatus { file_type: FileType::Directory, block_size: 0, length: 0, replication: 0, ..status(b"") };
     assert_eq!(
-        show(|out| json::trash_roots(out, show(|out| json::trash_root(out, &trash, "/user/root/.Trash")).as_bytes())),
+        show(|out| json::trash_roots(
+            out,
+            Some(show(|out| json::trash_root(out, &trash, "/user/root/.Trash")).as_bytes())
+        )),
         "{\"Paths\":[{\"blocksize\":0,\"owner\":\"root\",\"path\":\"/user/root/.Trash\",\"length\":0,\"permission\":\"644\",\
          \"modification_time\":1764500000000,\"isdir\":true,\"block_replication\":0,\"access_time\":1764500000001,\"group\":\"supergroup\"}]}"
     );
-    assert_eq!(show(|out| json::trash_roots(out, b"")), "{\"Paths\":null}");
+    assert_eq!(show(|out| json::trash_roots(out, None)), "{\"Paths\":null}");
     let cookie = "hadoop.auth=\"u=root&p=root&t=simple&e=5&s=x\"; Path=/; HttpOnly";
     assert_eq!(surus_webhdfs::auth_cookie("root", 5, "x"), cookie);
 }

@@ -1,7 +1,9 @@
 //! Rows recorded from Hadoop 3.5.0 (`errors-3.5.0.tsv`: case, via, call, status, class, message), and paths with odd names.
 
 use surus_types::{AclEntry, AclEntryKind, FsPermission, XAttr, XAttrCodec};
-use surus_webhdfs::{Create, CreateFlags, Method, Operation, RenameOptions, Request, Side, location, parse};
+use surus_webhdfs::{
+    Create, CreateFlags, Method, Operation, RenameOptions, Request, Side, httpfs_location, location, parse,
+};
 
 fn call(side: Side, call: &str) -> Result<Request, surus_types::HdfsError> {
     let (method, url) = call.split_once(' ').unwrap();
@@ -127,10 +129,34 @@ fn defaults() {
     );
 }
 
+#[test]
+fn httpfs_has_its_own_defaults_and_texts() {
+    let ask = |line: &str| call(Side::HttpFs, line);
+    let request = ask("PUT /webhdfs/v1//a//b/?op=CREATE&data=true&user.name=al").unwrap();
+    assert_eq!((request.path.as_str(), request.has_data, request.filter), ("/a/b", true, None));
+    let Operation::Create(create) = request.operation else { panic!() };
+    assert_eq!((create.overwrite, create.permission.map(|p| p.0), create.create_parent), (true, Some(0o755), true));
+    let rename = ask("PUT /webhdfs/v1/a?op=RENAME&destination=b/c&renameoptions=OVERWRITE").unwrap().operation;
+    assert_eq!(rename, Operation::Rename { destination: "b/c".into(), options: None });
+    let error = |line: &str| ask(line).unwrap_err().message;
+    assert_eq!(error("GET /webhdfs/v1/a?op=DELETE"), "Invalid HTTP GET operation [DELETE]");
+    assert_eq!(error("GET /webhdfs/v1/a?op=nosuch"), "Invalid Operation [nosuch]");
+    assert_eq!(
+        error("GET /webhdfs/v1/a?op=OPEN&offset=x"),
+        "java.lang.IllegalArgumentException: Parameter [offset], invalid value [x], value must be [a long]"
+    );
+    // Parameters of other operations are not looked at.
+    assert!(ask("GET /webhdfs/v1/a?op=GETFILESTATUS&offset=x").is_ok());
+    let location = |query, upload| httpfs_location("/webhdfs/v1/a%20b", query, upload);
+    let again = "/webhdfs/v1/a%20b?op=CREATE&data=true&user.name=al&x=%20";
+    assert_eq!(location("user.name=al&op=create&noredirect=true&x=%20", Some("CREATE")), again);
+    assert_eq!(location("op=OPEN&noredirect=true&offset=5", None), "/webhdfs/v1/a%20b?op=OPEN&offset=5");
+}
+
 proptest::proptest! {
     #[test]
     fn never_panics(path in ".{0,60}", query in ".{0,120}") {
-        for side in [Side::NameNode, Side::DataNode] {
+        for side in [Side::NameNode, Side::DataNode, Side::HttpFs] {
             for method in [Method::Get, Method::Put, Method::Post, Method::Delete] {
                 let _ = parse(side, method, &format!("/webhdfs/v1/{path}"), &query);
                 let _ = parse(side, method, "/webhdfs/v1/f", &format!("op=CREATE&{query}"));

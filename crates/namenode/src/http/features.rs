@@ -39,9 +39,8 @@ pub fn read(
         Operation::GetLinkTarget => {
             namespace.get_link_target(env, src).map(|target| json::path(&mut out, &String::from_utf8_lossy(&target)))
         }
-        Operation::GetTrashRoots { all_users } => {
-            trash_roots(namespace, env, *all_users).map(|entries| json::trash_roots(&mut out, &entries))
-        }
+        Operation::GetTrashRoots { all_users } => trash_roots(namespace, env, *all_users)
+            .map(|e| json::trash_roots(&mut out, (!e.is_empty()).then_some(&e[..]))),
         _ => return None,
     };
     Some(result.map(|()| out))
