@@ -15,6 +15,10 @@ const NOT_LISTED: &[(&str, &str)] = &[
     ("hadoop.caller.context.signature.max.size", "40"),
     ("hadoop.caller.context.separator", ","),
     ("hadoop.security.keystore.java-keystore-provider.password-file", ""),
+    // Of `httpfs-default.xml`, Hadoop 3.4.2.
+    ("httpfs.http.port", "14000"),
+    ("httpfs.http.hostname", "0.0.0.0"),
+    ("httpfs.access.mode", "read-write"),
     // Ours.
     ("surus.namenode.layout.version", "-67"),
     ("surus.webhdfs.one-hop", "false"),

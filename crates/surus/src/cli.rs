@@ -1,7 +1,8 @@
 //! `surus COMMAND`: what there is, and where it goes.
 
 use crate::{
-    admin, bench, completion, conf_files, daemons, dfs, dfsadmin, exit, fsck, logging, oev, oiv, output, start, version,
+    admin, bench, completion, conf_files, daemons, dfs, dfsadmin, exit, fsck, httpfs, logging, oev, oiv, output, start,
+    version,
 };
 use anyhow::Result;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -35,6 +36,9 @@ enum Command {
     /// Run a DataNode
     #[command(disable_help_flag = true)]
     Datanode(Rest),
+    /// Run an HttpFS gateway: WebHDFS on one port, without redirects to DataNodes
+    #[command(disable_help_flag = true)]
+    Httpfs(Rest),
     /// The file system shell: -ls, -put, -cat, -rm, ... (surus dfs -help)
     #[command(visible_alias = "fs", disable_help_flag = true)]
     Dfs(Rest),
@@ -120,6 +124,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Start(arguments) => start::run(config, &arguments),
         Command::Namenode(rest) => daemons::namenode(config, &rest.arguments),
         Command::Datanode(rest) => daemons::datanode(config, &rest.arguments),
+        Command::Httpfs(rest) => httpfs::run(config, &rest.arguments),
         Command::Dfs(rest) => client_command(config, &rest.arguments, dfs::run),
         Command::Dfsadmin(rest) => client_command(config, &rest.arguments, dfsadmin::run),
         Command::Fsck(rest) => client_command(config, &rest.arguments, fsck::run),

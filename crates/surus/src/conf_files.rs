@@ -71,10 +71,19 @@ const POLICY_FILE: &str = "hadoop-policy.xml";
 /// # Errors
 /// As `load`.
 pub fn load_daemon(config: Option<&str>, arguments: &[String]) -> Result<Configuration> {
-    let mut conf = load(config)?;
+    let mut conf = load_with(config, POLICY_FILE)?;
     take_generic_options(&mut conf, arguments)?;
+    Ok(conf)
+}
+
+/// The site files, and one more of the same directory where it is there.
+///
+/// # Errors
+/// As `load`.
+pub fn load_with(config: Option<&str>, site_file: &str) -> Result<Configuration> {
+    let mut conf = load(config)?;
     if let Some(dir) = conf_dir(config) {
-        add_file(&mut conf, &dir.join(POLICY_FILE), true)?;
+        add_file(&mut conf, &dir.join(site_file), true)?;
     }
     Ok(conf)
 }

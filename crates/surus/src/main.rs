@@ -11,6 +11,7 @@ mod dfsadmin;
 mod exit;
 mod fsck;
 mod hadoop;
+mod httpfs;
 mod limits;
 mod local_time;
 mod logging;

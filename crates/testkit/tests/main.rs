@@ -4,6 +4,7 @@ mod data;
 mod failures;
 mod fuzz;
 mod hosts;
+mod httpfs;
 mod hung_disks;
 mod names;
 mod one_hop;

@@ -24,7 +24,7 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
     /// The `Location` as (host:port, path with query).
-    fn location(&self) -> (String, String) {
+    pub fn location(&self) -> (String, String) {
         let url = self.header("Location").unwrap_or_else(|| panic!("{} {}", self.status, self.text()));
         let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
         (host.to_string(), format!("/{path}"))

@@ -48,6 +48,10 @@ const EDGES: &[(&str, &[&str])] = &[
             "surus-conf",
         ],
     ),
+    (
+        "surus-httpfs",
+        &["surus-types", "surus-proto", "surus-wire", "surus-net", "surus-client", "surus-webhdfs", "surus-conf"],
+    ),
     ("surus", &["*"]),
     ("surus-testkit", &["*"]),
     ("xtask", &[]),
@@ -55,7 +59,7 @@ const EDGES: &[(&str, &[&str])] = &[
 /// Only these may open sockets.
 const SOCKETS: &[&str] = &["surus-net"];
 /// Only these may depend on tokio at all.
-const TOKIO: &[&str] = &["surus-net", "surus-namenode", "surus-datanode", "surus", "surus-testkit"];
+const TOKIO: &[&str] = &["surus-net", "surus-namenode", "surus-datanode", "surus-httpfs", "surus", "surus-testkit"];
 
 pub fn check() -> Result<Vec<String>> {
     let text = output(&mut cargo(&["metadata", "--format-version", "1", "--no-deps"]))?;

@@ -43,6 +43,7 @@ const COMMON: &str = "Common";
 const ADDRESSES: &str = "Addresses and ports";
 const RPC: &str = "RPC";
 const AVAILABILITY: &str = "High availability";
+const HTTPFS: &str = "HttpFS";
 
 /// Every family that Surus reads. Source: `hdfs-default.xml`, `DefaultImpersonationProvider.java`, `hadoop-policy.xml`, Hadoop 3.5.0.
 pub const FAMILIES: &[FamilyRow] = &[
@@ -104,6 +105,27 @@ pub const FAMILIES: &[FamilyRow] = &[
         "Accepted and without effect: the server of this port keeps no queue that could be full.",
     ),
     FamilyRow::new(AVAILABILITY, "dfs.ha.namenodes.NAMESERVICE", "list", "", "Ids of the NameNodes of a nameservice."),
+    FamilyRow::new(
+        HTTPFS,
+        "httpfs.proxyuser.USER.hosts",
+        "list",
+        "",
+        "Hosts, addresses or networks from which USER may act for others (`doas`) at the gateway; `*`: all.",
+    ),
+    FamilyRow::new(
+        HTTPFS,
+        "httpfs.proxyuser.USER.groups",
+        "list",
+        "",
+        "Groups for whose members USER may act at the gateway; `*`: all.",
+    ),
+    FamilyRow::new(
+        HTTPFS,
+        "httpfs.proxyuser.USER.users",
+        "list",
+        "",
+        "Users for whom USER may act at the gateway; `*`: all.",
+    ),
 ];
 
 /// The families of a section of the manual.

@@ -394,4 +394,12 @@ keys! {
         /// Random first NN.
         DFS_CLIENT_FAILOVER_RANDOM_ORDER: Bool = "dfs.client.failover.random.order", "true";
     }
+    "HttpFS" {
+        /// Port of the gateway.
+        HTTPFS_HTTP_PORT: Int = "httpfs.http.port", "14000", range 0..=65535;
+        /// Address that the gateway binds.
+        HTTPFS_HTTP_HOSTNAME: Text = "httpfs.http.hostname", "0.0.0.0";
+        /// What the gateway serves; with write-only GETFILESTATUS and LISTSTATUS too.
+        HTTPFS_ACCESS_MODE: OneOf = "httpfs.access.mode", "read-write", choices ["read-write", "write-only", "read-only"];
+    }
 }

@@ -65,7 +65,7 @@ impl Grammar {
             "storagepolicies" => of_tool(&admin::storagepolicies::TOOL),
             "fsck" => Grammar::Options(fsck::USAGE, Operands::Paths),
             "lsSnapshot" | "snapshotDiff" => Grammar::Options("", Operands::Paths),
-            "lsSnapshottableDir" | "groups" => Grammar::Options("", Operands::None),
+            "lsSnapshottableDir" | "groups" | "httpfs" => Grammar::Options("", Operands::None),
             "oiv" => Grammar::Options(oiv::USAGE, Operands::Files),
             "oev" => Grammar::Options(oev::USAGE, Operands::Files),
             "getconf" => Grammar::Options(hadoop::GETCONF_USAGE, Operands::None),

@@ -41,7 +41,7 @@ fn files(daemon: &str) -> Files {
 
 /// Whether `NAME --daemon ACTION WORD` means a daemon that Surus has.
 pub fn is_ours(name: &str, word: &str) -> bool {
-    matches!((name, word), ("hdfs", "namenode" | "datanode"))
+    matches!((name, word), ("hdfs", "namenode" | "datanode" | "httpfs"))
 }
 
 /// `--daemon ACTION DAEMON ARGUMENTS`.

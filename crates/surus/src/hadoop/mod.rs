@@ -8,7 +8,7 @@ mod groups;
 pub use getconf::USAGE as GETCONF_USAGE;
 
 use crate::{
-    admin, cli, completion, conf_files, daemons, dfs, dfsadmin, exit, fsck, logging, oev, oiv, output, version,
+    admin, cli, completion, conf_files, daemons, dfs, dfsadmin, exit, fsck, httpfs, logging, oev, oiv, output, version,
 };
 use anyhow::Result;
 use std::os::unix::process::CommandExt;
@@ -110,6 +110,7 @@ fn subcommand(name: &str, word: &str, rest: &[String], launcher: &Launcher) -> R
         ("hdfs", "getconf") => cli::client_command(config, rest, getconf::run),
         ("hdfs", "namenode") => daemons::namenode(config, rest),
         ("hdfs", "datanode") => daemons::datanode(config, rest),
+        ("hdfs", "httpfs") => httpfs::run(config, rest),
         (_, "version") => {
             output::print(&version::hadoop_form());
             Ok(exit::OK)
@@ -193,6 +194,7 @@ pub fn commands(name: &str) -> &'static [(&'static str, &'static str)] {
             ),
             ("namenode", "run the DFS namenode"),
             ("datanode", "run a DFS datanode"),
+            ("httpfs", "run HttpFS server, the HDFS HTTP Gateway"),
             ("oiv", "apply the offline fsimage viewer to an fsimage"),
             ("oev", "apply the offline edits viewer to an edits file"),
             ("getconf", "get config values from configuration"),
