@@ -5,14 +5,12 @@
 # Then the directories of a 2.7.3 cluster (layout -56): upgraded, changed, rolled back, upgraded again, finalized, and handed to Java 3.5.0.
 # usage: run.sh SURUS PORT       Last line: "N passed, N failed".
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh samples=$here/../../crates/datanode/tests/data
+. "$(dirname "$0")/../lib.sh"; samples=$here/../../crates/datanode/tests/data
 surus=$(readlink -f "$1") port=$2
-top=$(mktemp -d) passed=0 failed=0 d=
+top=$(mktemp -d) d=
 export JOPTS=-Xmx256m
 stop_all() { [ -z "$d" ] || "$H" stop "$d"; sleep 1; rm -rf "$top"; }
 trap stop_all EXIT
-check() { if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $1"; fi; }
-ours() { HADOOP_CONF_DIR=$d/conf "$surus" dfs "$@"; }
 live() { curl -s "http://127.0.0.1:$((port + 1))/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState" | tr -d ' ' | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
 start_datanode() { # surus|java BLOCKS, which the NameNode is to count: those of closed files
   if [ "$1" = surus ]; then SURUS=$surus "$H" dn "$d"; else "$H" dn "$d"; fi
@@ -30,7 +28,7 @@ check_files() { # KIND PATTERN
 for state in data-killed data-restarted data-stopped; do
   d=$top/$state; "$H" conf "$d" "$port"; mkdir "$top/original" 2> /dev/null; tar xzf "$samples/$state.tar.gz" -C "$top/original"; cp -r "$top/original/$state" "$d/data"
   tar xzf "$here/data/name-killed.tar.gz" -C "$d"; mv "$d/name-killed" "$d/name"
-  sed -i 's|</configuration>|<property><name>dfs.namenode.safemode.extension</name><value>0</value></property><property><name>dfs.heartbeat.interval</name><value>1</value></property></configuration>|' "$d/conf/hdfs-site.xml"
+  prop "$d" dfs.namenode.safemode.extension 0; prop "$d" dfs.heartbeat.interval 1
   # After a recovery, which data-stopped has behind it, the NameNode of name-killed knows three blocks by older stamps: not theirs to read.
   open=true first=23; [ "$state" = data-stopped ] && open=false first=26
   SURUS=$surus "$H" nn "$d"; start_datanode surus $first; check "$state: all replicas are reported" $?
@@ -50,7 +48,7 @@ done
 # --- 2.7.3
 d=$top/data-2.7.3; "$H" conf "$d" "$port"; tar xzf "$samples/data-2.7.3.tar.gz" -C "$d"
 tar xzf "$here/../../crates/journal/tests/data/name-2.7.3.tar.gz" -C "$d"; [ -d "$d/name" ] || mv "$d/name-2.7.3" "$d/name"
-sed -i 's|</configuration>|<property><name>dfs.namenode.safemode.extension</name><value>0</value></property><property><name>dfs.heartbeat.interval</name><value>1</value></property></configuration>|' "$d/conf/hdfs-site.xml"
+prop "$d" dfs.namenode.safemode.extension 0; prop "$d" dfs.heartbeat.interval 1
 file=/user/root/p pool=$(echo "$d"/data/current/BP-*); find "$d/data" -name 'blk_1073741825' -exec cp {} "$top/block" \;
 same() { ours -cat $file > "$top/got" 2> "$top/err" && cmp -s "$top/got" "$1"; }
 SURUS=$surus "$H" nn "$d" -upgrade; start_datanode surus 1; check "2.7.3: its block is reported" $?
@@ -70,5 +68,4 @@ for _ in $(seq 100); do [ -d "$pool/previous" ] || break; sleep 0.2; done; [ ! -
 same "$top/block"; check "2.7.3: $file under Java: $(tail -1 "$top/err")" $?
 grep -E ' (ERROR|FATAL) ' "$d/dn.log"; check "2.7.3: Java's DataNode logs no error" $((! $?))
 "$H" stop "$d"; sleep 1; d=
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+summary

@@ -3,16 +3,14 @@
 # modes, owners, times, replication and block sizes where DistCp is told to keep them; and a second copy with -update finds nothing to do.
 # usage: run.sh SURUS PORT       Last line: "N passed, N failed".
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh
+. "$(dirname "$0")/../lib.sh"
 surus=$(readlink -f "$1") port=$2
-d=$(mktemp -d) passed=0 failed=0
+d=$(mktemp -d)
 export JOPTS=-Xmx256m
 stop_all() { "$H" stop "$d/java"; "$H" stop "$d/surus"; sleep 1; rm -rf "$d"; }
 trap stop_all EXIT
-# check WHAT STATUS: with a command in WHAT, $? would be that command's, so the status is kept in rc first.
-check() { if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $1"; fi; }
 cluster() { # NAME PORT
-  "$H" conf "$d/$1" "$2"; sed -i 's|</configuration>|<property><name>dfs.namenode.safemode.extension</name><value>0</value></property></configuration>|' "$d/$1/conf/hdfs-site.xml"
+  "$H" conf "$d/$1" "$2"; prop "$d/$1" dfs.namenode.safemode.extension 0
   "$H" format "$d/$1" > "$d/$1.format.log" 2>&1; "$H" nn "$d/$1"; "$H" dn "$d/$1"; "$H" ready "$d/$1"; }
 cluster java "$port" || exit 1
 SURUS=$surus cluster surus $((port + 10)) || exit 1
@@ -46,5 +44,4 @@ checksums() { for f in none blocks deep/small deep/er/odd "deep/name 7 ä%+=;"; 
 [ "$(checksums "$java/src")" = "$(checksums "$java/back")" ]; check "checksums of what came back" $?
 [ "$(listing "$java/src")" = "$(listing "$ours/there")" ]; rc=$?; check "modes, owners, times, replication, block sizes on Surus: $(diff <(listing "$java/src") <(listing "$ours/there") | head -3)" $rc
 [ "$(listing "$java/src")" = "$(listing "$java/back")" ]; rc=$?; check "and of what came back: $(diff <(listing "$java/src") <(listing "$java/back") | head -3)" $rc
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+summary

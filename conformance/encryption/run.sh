@@ -3,8 +3,8 @@
 # NameNode on the same name directory.
 # usage: run.sh SURUS PORT       Uses PORT to PORT+4. Last line: "N passed, N failed".
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh
-binary=$(realpath "$1") p=$2 d=$(mktemp -d) passed=0 failed=0
+. "$(dirname "$0")/../lib.sh"
+binary=$(realpath "$1") p=$2 d=$(mktemp -d)
 trap '"$H" stop "$d"; rm -rf "$d"' EXIT
 "$H" conf "$d" "$p"
 sed -i "s|</configuration>|<property><name>hadoop.security.key.provider.path</name><value>jceks://file$d/keys.jceks</value></property></configuration>|" "$d/conf/core-site.xml"
@@ -12,7 +12,6 @@ java_() { JOPTS="-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" "$H" run "$d
 fs() { java_ org.apache.hadoop.fs.FsShell "$@"; }
 crypto() { java_ org.apache.hadoop.hdfs.tools.CryptoAdmin "$@"; }
 ours() { HADOOP_CONF_DIR="$d/conf" "$binary" crypto "$@"; }
-check() { local name=$1; shift; if "$@"; then passed=$((passed + 1)); echo "ok $name"; else failed=$((failed + 1)); echo "FAILED $name"; fi; }
 is() { [ "$(cat)" = "$1" ]; }
 reads() { fs -cat "$1" | cmp -s - "$d/$2"; }
 restart() { kill "$(cat "$d/nn.pid")"; while kill -0 "$(cat "$d/nn.pid")" 2> /dev/null; do sleep 0.2; done; "$H" nn "$d"; "$H" ready "$d"; }
@@ -21,43 +20,42 @@ export SURUS=$binary
 "$H" format "$d" > /dev/null 2>&1; "$H" nn "$d"; "$H" dn "$d"; "$H" ready "$d"
 seq 1 20000 > "$d/in"; cat "$d/in" "$d/in" > "$d/twice"
 fs -mkdir /z /plain /ours
-check "a zone is made" is "Added encryption zone /z" < <(crypto -createZone -keyName mykey -path /z)
-check "a zone is made by surus crypto" is "Added encryption zone /ours" < <(ours -createZone -keyName mykey -path /ours)
-check "zones are listed alike" cmp -s <(crypto -listZones) <(ours -listZones)
+try "a zone is made" is "Added encryption zone /z" < <(crypto -createZone -keyName mykey -path /z)
+try "a zone is made by surus crypto" is "Added encryption zone /ours" < <(ours -createZone -keyName mykey -path /ours)
+try "zones are listed alike" cmp -s <(crypto -listZones) <(ours -listZones)
 fs -put "$d/in" /z/f
-check "a file reads back" reads /z/f in
-check "its blocks are cipher text" [ -z "$(grep -rl '^12345$' "$d/data")" ]
-check "/.reserved/raw shows cipher text" [ "$(reads /.reserved/raw/z/f in; echo $?)" = 1 ]
-check "its key is told alike" cmp -s <(crypto -getFileEncryptionInfo -path /z/f) <(ours -getFileEncryptionInfo -path /z/f)
+try "a file reads back" reads /z/f in
+try "its blocks are cipher text" [ -z "$(grep -rl '^12345$' "$d/data")" ]
+try "/.reserved/raw shows cipher text" [ "$(reads /.reserved/raw/z/f in; echo $?)" = 1 ]
+try "its key is told alike" cmp -s <(crypto -getFileEncryptionInfo -path /z/f) <(ours -getFileEncryptionInfo -path /z/f)
 dfs() { HADOOP_CONF_DIR="$d/conf" "$binary" dfs "$@"; }
-check "surus dfs reads it" cmp -s <(dfs -cat /z/f) "$d/in"
-check "and its tail" cmp -s <(dfs -tail /z/f) <(tail -c 1024 "$d/in")
+try "surus dfs reads it" cmp -s <(dfs -cat /z/f) "$d/in"
+try "and its tail" cmp -s <(dfs -tail /z/f) <(tail -c 1024 "$d/in")
 dfs -put "$d/in" /z/ours
-check "what surus dfs writes reads back" reads /z/ours in
+try "what surus dfs writes reads back" reads /z/ours in
 dfs -appendToFile "$d/in" /z/ours
-check "what it appends too" reads /z/ours twice
+try "what it appends too" reads /z/ours twice
 HADOOP_CONF_DIR=$d/conf "$binary" dfs -rm -skipTrash /z/ours > /dev/null
 fs -cp -px /.reserved/raw/z/f /.reserved/raw/z/copy
-check "a raw copy reads back" reads /z/copy in
+try "a raw copy reads back" reads /z/copy in
 fs -appendToFile "$d/in" /z/f
-check "an append reads back" reads /z/f twice
-check "nothing leaves the zone" [ "$(fs -mv /z/f /plain > /dev/null; echo $?)" = 1 ]
+try "an append reads back" reads /z/f twice
+try "nothing leaves the zone" [ "$(fs -mv /z/f /plain > /dev/null; echo $?)" = 1 ]
 java_ org.apache.hadoop.crypto.key.KeyShell roll mykey > /dev/null
-check "re-encryption is asked for" is "re-encrypt command successfully submitted for zone: /z action: START" < <(crypto -reencryptZone -start -path /z)
+try "re-encryption is asked for" is "re-encrypt command successfully submitted for zone: /z action: START" < <(crypto -reencryptZone -start -path /z)
 sleep 1
-check "and ends" grep -Eq '^/z +Completed +mykey@1 .* false .* 2 +0 ' < <(crypto -listReencryptionStatus)
-check "its state is listed alike" cmp -s <(crypto -listReencryptionStatus) <(ours -listReencryptionStatus)
-check "the file has a new key" grep -q 'ezKeyVersionName: mykey@1}' < <(ours -getFileEncryptionInfo -path /z/f)
-check "and reads back" reads /z/f twice
+try "and ends" grep -Eq '^/z +Completed +mykey@1 .* false .* 2 +0 ' < <(crypto -listReencryptionStatus)
+try "its state is listed alike" cmp -s <(crypto -listReencryptionStatus) <(ours -listReencryptionStatus)
+try "the file has a new key" grep -q 'ezKeyVersionName: mykey@1}' < <(ours -getFileEncryptionInfo -path /z/f)
+try "and reads back" reads /z/f twice
 restart
-check "it reads back from the edits" reads /z/f twice
+try "it reads back from the edits" reads /z/f twice
 java_ org.apache.hadoop.hdfs.tools.DFSAdmin -safemode enter > /dev/null
 java_ org.apache.hadoop.hdfs.tools.DFSAdmin -saveNamespace > /dev/null
 restart
-check "it reads back from an image" reads /z/f twice
+try "it reads back from an image" reads /z/f twice
 unset SURUS
 restart
-check "it reads back through Hadoop's NameNode" reads /z/f twice
-check "which lists the same state" grep -Eq '^/z +Completed +mykey@1 ' < <(crypto -listReencryptionStatus)
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+try "it reads back through Hadoop's NameNode" reads /z/f twice
+try "which lists the same state" grep -Eq '^/z +Completed +mykey@1 ' < <(crypto -listReencryptionStatus)
+summary

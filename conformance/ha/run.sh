@@ -3,12 +3,10 @@
 # both while nothing happens and while a file is written. FsShell does the same beside it.
 # usage: run.sh SURUS PORT       Uses PORT to PORT+34. Last line: "N passed, N failed".
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh
-surus=$(readlink -f "$1") port=$2 d=$(mktemp -d) passed=0 failed=0
+. "$(dirname "$0")/../lib.sh"
+surus=$(readlink -f "$1") port=$2 d=$(mktemp -d)
 export JOPTS="-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 trap 'for e in "$d"/nn1 "$d"/nn2 "$d"/java "$d"/ours; do "$H" stop "$e"; done; sleep 1; rm -rf "$d"' EXIT
-check() { if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $1"; fi; }
-prop() { sed -i "s|</configuration>|<property><name>$2</name><value>$3</value></property></configuration>|" "$1/conf/hdfs-site.xml"; }
 node() { # NAME PORT
   local e=$d/$1; "$H" conf "$e" "$2"; sed -i "s|hdfs://127.0.0.1:[0-9]*|hdfs://ns1|" "$e/conf/core-site.xml"
   prop "$e" dfs.nameservices ns1; prop "$e" dfs.ha.namenodes.ns1 nn1,nn2
@@ -93,5 +91,4 @@ haadmin -transitionToStandby nn1; (sleep 3; haadmin -transitionToActive nn2) & o
 # Only our DataNode is left.
 "$H" stop "$d/java"; await "DataNodes of nn2" 1 bean nn2 FSNamesystemState NumLiveDataNodes
 for reader in ours fs; do $reader -cat /put-over-a-kill-fs 2> "$d/err" | same; check "$reader -cat from our DataNode alone: $(tail -1 "$d/err")" $?; done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+summary

@@ -2,18 +2,17 @@
 # What Java's DFSInotifyEventInputStream reads of a mixed load from real Hadoop and from Surus must be equal but for transaction ids and times.
 # usage: run.sh SURUS PORT [SEED [OPERATIONS]]      Last line: "N passed, N failed".
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh
+. "$(dirname "$0")/../lib.sh"
 surus=$(readlink -f "$1") port=$2 seed=${3:-1} operations=${4:-300}
-d=$(mktemp -d) passed=0 failed=0
+d=$(mktemp -d)
 export JOPTS=-Xmx256m
 stop_all() { for e in java surus; do "$H" stop "$d/$e"; done; sleep 1; rm -rf "$d"; }
 trap stop_all EXIT
-check() { if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $1"; fi; }
 mkdir "$d/classes"; "$H" conf "$d/java" "$port"; "$H" conf "$d/surus" $((port + 10))
 javac -nowarn -d "$d/classes" -cp "$("$H" cp "$d/java")" "$here/Inotify.java" || exit 1
 for kind in java surus; do
   # Few events in one answer, so that there are many.
-  sed -i 's|</configuration>|<property><name>dfs.namenode.inotify.max.events.per.rpc</name><value>9</value></property><property><name>dfs.namenode.safemode.extension</name><value>0</value></property></configuration>|' "$d/$kind/conf/hdfs-site.xml"
+  prop "$d/$kind" dfs.namenode.inotify.max.events.per.rpc 9; prop "$d/$kind" dfs.namenode.safemode.extension 0
   [ $kind = surus ] && export SURUS=$surus
   "$H" format "$d/$kind" > "$d/$kind.format" 2>&1; "$H" nn "$d/$kind"; "$H" dn "$d/$kind"; "$H" ready "$d/$kind" || exit 1
   at=$([ $kind = java ] && echo "$port" || echo $((port + 10)))
@@ -26,5 +25,4 @@ done
 diff "$d/java.txt" "$d/surus.txt" > "$d/difference"; check "$(grep -c '^[<>]' "$d/difference") lines differ: $(head -6 "$d/difference" | cut -c1-300)" $([ -s "$d/difference" ] && echo 1 || echo 0)
 [ "$(wc -l < "$d/java.txt")" -ge 100 ]; check "only $(wc -l < "$d/java.txt") lines" $?
 echo "$(wc -l < "$d/java.txt") lines of events"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+summary

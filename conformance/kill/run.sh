@@ -3,20 +3,15 @@
 # SIGKILL, and Java's OfflineEditsViewer counts them in the segments that are left; then it is killed again and again in the middle of the load.
 # usage: run.sh SURUS PORT [ROUNDS]       Last line: "N passed, N failed".
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/../lib.sh"
 surus=$1 port=$2 rounds=${3:-5} count=20000
 d=$(mktemp -d); nn=
 trap '[ -z "$nn" ] || kill -9 "$nn" 2> /dev/null; wait 2> /dev/null; rm -rf "$d"' EXIT
-hadoop=$here/../hadoop.sh; tools=org.apache.hadoop.hdfs.tools
-"$hadoop" conf "$d" "$port"
+tools=org.apache.hadoop.hdfs.tools
+"$H" conf "$d" "$port"
 export HADOOP_CONF_DIR=$d/conf JOPTS=-Xmx256m
-sed -i 's|</configuration>|<property><name>dfs.namenode.safemode.extension</name><value>0</value></property></configuration>|' "$d/conf/hdfs-site.xml"
+prop "$d" dfs.namenode.safemode.extension 0
 "$surus" namenode -format -nonInteractive > "$d/format.log" 2>&1
-passed=0 failed=0
-check() { # TEXT COMMAND...
-  local text=$1; shift
-  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $text"; fi
-}
 start() {
   "$surus" namenode >> "$d/nn.log" 2>&1 & nn=$!
   for _ in $(seq 100); do "$surus" dfs -ls / > /dev/null 2>&1 && return; sleep 0.1; done
@@ -24,13 +19,13 @@ start() {
 }
 # A killed process is waited for here, so that the shell does not print what became of it.
 kill_nn() { kill -9 "$nn"; wait "$nn" 2> /dev/null || true; nn=; }
-mkdirs() { "$hadoop" run "$d" org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark -op mkdirs -threads 32 -dirs "$1" -keepResults -nonSuperUser 2>&1; }
+mkdirs() { "$H" run "$d" org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark -op mkdirs -threads 32 -dirs "$1" -keepResults -nonSuperUser 2>&1; }
 edits() { find "$d" -name 'edits_*' -type f | sort; }
 # All segments through Java; the paths of OP_MKDIR, one a line.
 read_by_java() {
   : > "$d/paths"
   for segment in $(edits); do
-    "$hadoop" run "$d" $tools.offlineEditsViewer.OfflineEditsViewer -p xml -i "$segment" -o "$d/edits.xml" > "$d/oev.log" 2>&1 || { tail -3 "$d/oev.log"; return 1; }
+    "$H" run "$d" $tools.offlineEditsViewer.OfflineEditsViewer -p xml -i "$segment" -o "$d/edits.xml" > "$d/oev.log" 2>&1 || { tail -3 "$d/oev.log"; return 1; }
     sed -n '/<OPCODE>OP_MKDIR</,/<\/RECORD>/s:.*<PATH>\(.*\)</PATH>.*:\1:p' "$d/edits.xml" >> "$d/paths"
   done
 }
@@ -41,10 +36,10 @@ all_are_there() { [ "$(leaves)" = "$count" ] && [ "$(sort "$d/paths" | uniq -d |
 start
 "$surus" dfs -chmod 777 /
 acknowledged=$(mkdirs "$count" | sed -n 's/.*# operations: //p' | tail -1)
-check "acknowledged: $acknowledged of $count" test "$acknowledged" = "$count"
+try "acknowledged: $acknowledged of $count" test "$acknowledged" = "$count"
 kill_nn
-check "Java reads the log" read_by_java
-check "OP_MKDIR of $(leaves) directories, $count were acknowledged" all_are_there
+try "Java reads the log" read_by_java
+try "OP_MKDIR of $(leaves) directories, $count were acknowledged" all_are_there
 echo "$acknowledged acknowledged, $(leaves) OP_MKDIR of distinct directories"
 for round in $(seq "$rounds"); do
   start
@@ -53,8 +48,7 @@ for round in $(seq "$rounds"); do
   sleep $((3 + round % 3))
   kill_nn
   pkill -9 -P "$load" 2> /dev/null || true; kill -9 "$load" 2> /dev/null || true; wait "$load" 2> /dev/null || true
-  check "round $round: Java reads the log" read_by_java
+  try "round $round: Java reads the log" read_by_java
 done
-start; check "the last start" "$surus" dfs -ls / > /dev/null; kill_nn
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+start; try "the last start" "$surus" dfs -ls / > /dev/null; kill_nn
+summary

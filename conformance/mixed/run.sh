@@ -4,16 +4,13 @@
 # usage: run.sh SURUS PORT surus|java KIND KIND KIND      kind of the NameNode, then of each DataNode: surus or java
 # Last line: "N passed, N failed".
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh
+. "$(dirname "$0")/../lib.sh"
 surus=$(readlink -f "$1") port=$2 namenode=$3; shift 3
 kinds=("$@")
-d=$(mktemp -d) passed=0 failed=0
+d=$(mktemp -d)
 export JOPTS=-Xmx256m
-as() { if [ "$1" = surus ]; then shift; SURUS=$surus "$@"; else shift; "$@"; fi; }
-prop() { sed -i "s|</configuration>|<property><name>$2</name><value>$3</value></property></configuration>|" "$1"/conf/hdfs-site.xml; }
 stop_all() { for e in "$d"/dn* "$d"/nn; do [ -d "$e" ] && "$H" stop "$e"; done; sleep 1; rm -rf "$d"; }
 trap stop_all EXIT
-check() { if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $1"; fi; }
 node() { "$H" conf "$1" "$2"; sed -i "s|hdfs://127.0.0.1:[0-9]*|hdfs://127.0.0.1:$port|" "$1/conf/core-site.xml"
   prop "$1" dfs.namenode.safemode.extension 0; prop "$1" dfs.namenode.heartbeat.recheck-interval 2000; prop "$1" dfs.heartbeat.interval 1
   # Where so little is written, a write or two make a DataNode look twice as busy as the others.
@@ -67,5 +64,4 @@ while [ $((n += 1)) -le 4 ] || { [ "$(leaders)" != "$(printf '%s\n' "${kinds[@]}
   cmp -n "$(stat -c %s "$d/orphan")" "$d/orphan" "$d/data"; check "bytes of recovered file $n" $?
 done
 [ "$(leaders)" = "$(printf '%s\n' "${kinds[@]}" | sort -u)" ]; rc=$?; check "recoveries led by: $(leaders | tr '\n' ' ')" $rc
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+summary

@@ -4,9 +4,9 @@
 # shows the same.
 # usage: samples.sh SURUS PORT     Last line: "N passed, N failed".
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh; data=$here/../../crates/journal/tests/data
+. "$(dirname "$0")/../lib.sh"; data=$here/../../crates/journal/tests/data
 surus=$(readlink -f "$1") port=$2
-top=$(mktemp -d) passed=0 failed=0
+top=$(mktemp -d)
 export JOPTS=-Xmx256m TZ=UTC
 d=$top
 stop() { "$H" stop "$d"; for _ in $(seq 100); do (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null || break; sleep 0.1; done; sleep 1; }
@@ -27,7 +27,7 @@ state() { { fs -ls -R /; fs -getfacl -R /; fs -getfattr -R -d -e hex /; fs -coun
 for archive in "$data"/name-*.tar.gz; do
   release=$(basename "$archive" .tar.gz); release=${release#name-}; d=$top/$release
   "$H" conf "$d" "$port"
-  sed -i 's|</configuration>|<property><name>dfs.namenode.safemode.extension</name><value>0</value></property><property><name>dfs.namenode.safemode.threshold-pct</name><value>0</value></property></configuration>|' "$d/conf/hdfs-site.xml"
+  prop "$d" dfs.namenode.safemode.extension 0; prop "$d" dfs.namenode.safemode.threshold-pct 0
   tar xzf "$archive" -C "$d"
   option=; [ "$release" != 2.7.3 ] || option=-upgrade
   SURUS=$surus "$H" nn "$d" $option; wait_for; started=$?; check "Surus starts on $release" $started
@@ -52,5 +52,4 @@ for archive in "$data"/name-*.tar.gz; do
   cmp -s "$d/surus.state" "$d/hadoop.state" || diff "$d/surus.state" "$d/hadoop.state" | head -5
   cmp -s "$d/surus.state" "$d/hadoop.state"; check "$release: Hadoop shows what Surus had" $?
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+summary

@@ -3,13 +3,12 @@
 # must be equal. Then Hadoop starts on Surus's directory and Surus on Hadoop's, and both dfsadmins say the same.
 # usage: trash.sh SURUS DIR
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/../lib.sh"
 surus=$(readlink -f "$1") dir=$2 port=${PORT:-28900}
-hadoop=${HADOOP_SH:-$here/../hadoop.sh}
+hadoop=${HADOOP_SH:-$H}
 export JOPTS=-Xmx256m
 mkdir -p "$dir/classes"
 at() { [ "$1" = java ] && echo "$port" || echo $((port + 10)); }
-as() { if [ "$1" = surus ]; then shift; SURUS=$surus "$@"; else shift; "$@"; fi; }
 stop() { "$hadoop" stop "$dir/$1"; for _ in $(seq 100); do (echo > "/dev/tcp/127.0.0.1/$(at "$1")") 2>/dev/null || break; sleep 0.2; done; sleep 1; }
 start() { # kind of NameNode, whose directory
   as "$1" "$hadoop" nn "$dir/$2"; for _ in $(seq 100); do (echo > "/dev/tcp/127.0.0.1/$(at "$2")") 2>/dev/null && break; sleep 0.3; done; sleep 2; }

@@ -2,8 +2,8 @@
 # `surus dfs -text` beside FsShell's, on files that Java writes: every codec, SequenceFiles, Avro data files, damaged ones.
 # usage: run.sh SURUS       Last line: "N passed, N failed".
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh
-surus=$(readlink -f "$1") d=$(mktemp -d) passed=0 failed=0
+. "$(dirname "$0")/../lib.sh"
+surus=$(readlink -f "$1") d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT
 export JOPTS="-Xmx256m -XX:TieredStopAtLevel=1"
 "$H" conf "$d" 1; mkdir "$d/files" "$d/theirs"
@@ -11,7 +11,6 @@ export JOPTS="-Xmx256m -XX:TieredStopAtLevel=1"
 grep -v 'WARN\|INFO' "$d/log" | sed 's/^/Java cannot write /'
 text() { "$H" run "$d" org.apache.hadoop.fs.FsShell -text "$@"; }
 ours() { HADOOP_CONF_DIR=$d/conf "$surus" dfs -text "$@"; }
-same() { if "${@:2}"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $1"; fi; }
 # All sound files by one JVM, each with a mark behind it.
 printf '\n@@mark@@\n' > "$d/mark"
 names=() arguments=()
@@ -20,13 +19,12 @@ text "${arguments[@]}" > "$d/all" 2> "$d/err"; grep -v 'WARN\|INFO' "$d/err" | c
 perl -e 'local $/; open(F, $ARGV[0]); my $n = 0; for my $part (split /\n\@\@mark\@\@\n/, <F>, -1) { open(G, ">", "$ARGV[1]/" . $n++); print G $part; }' "$d/all" "$d/theirs"
 for i in "${!names[@]}"; do
   ours "file://$d/files/${names[$i]}" > "$d/ours" 2> "$d/err"
-  same "${names[$i]}: $(head -c 200 "$d/err") $(diff -a "$d/ours" "$d/theirs/$i" | head -4 | cut -c1-300)" cmp -s "$d/ours" "$d/theirs/$i"
+  try "${names[$i]}: $(head -c 200 "$d/err") $(diff -a "$d/ours" "$d/theirs/$i" | head -4 | cut -c1-300)" cmp -s "$d/ours" "$d/theirs/$i"
 done
 # Damaged ones: an error, and 1.
 for f in "$d"/files/*cut* "$d"/files/wrong*; do
   ours "file://$f" > "$d/ours" 2> "$d/err-ours"; rc=$?
   text "file://$f" > "$d/out" 2> "$d/err"; echo "${f##*/}: $(tail -1 "$d/err-ours" | cut -c1-150) ($rc) | Java: $(grep -v 'WARN\|INFO' "$d/err" | head -1 | cut -c1-150)"
-  same "${f##*/}" [ "$rc" = 1 -a -s "$d/err-ours" ]
+  try "${f##*/}" [ "$rc" = 1 -a -s "$d/err-ours" ]
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+summary

@@ -4,19 +4,15 @@
 # -importCheckpoint, -upgrade and Java's dfsadmin -finalizeUpgrade, and one that fails and comes back (dfs.namenode.name.dir.restore): Java starts on each.
 # usage: run.sh SURUS PORT       Last line: "N passed, N failed".
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh
+. "$(dirname "$0")/../lib.sh"
 surus=$(readlink -f "$1") port=$2
-top=$(mktemp -d) passed=0 failed=0 d=
+top=$(mktemp -d) d=
 export JOPTS=-Xmx256m
 stop_all() { [ -z "$d" ] || "$H" stop "$d"; sleep 1; rm -rf "$top"; }
 trap stop_all EXIT
-check() { if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $1"; fi; }
-as() { if [ "$1" = surus ]; then shift; SURUS=$surus "$@"; else shift; "$@"; fi; }
-ours() { HADOOP_CONF_DIR=$d/conf "$surus" dfs "$@"; }
 admin() { HADOOP_CONF_DIR=$d/conf "$surus" dfsadmin "$@" > "$top/out" 2>&1; }
 java_admin() { "$H" run "$d" org.apache.hadoop.hdfs.tools.DFSAdmin "$@" > "$top/out" 2>&1; }
-prop() { sed -i "s|</configuration>|<property><name>$1</name><value>$2</value></property></configuration>|" "$d"/conf/hdfs-site.xml; }
-conf() { d=$1; "$H" conf "$d" "$port"; prop dfs.namenode.safemode.extension 0; prop dfs.heartbeat.interval 1; prop dfs.namenode.heartbeat.recheck-interval 2000; }
+conf() { d=$1; "$H" conf "$d" "$port"; prop "$d" dfs.namenode.safemode.extension 0; prop "$d" dfs.heartbeat.interval 1; prop "$d" dfs.namenode.heartbeat.recheck-interval 2000; }
 within() { local n=$1; shift; for _ in $(seq "$((n * 5))"); do "$@" && return; sleep 0.2; done; return 1; }
 # A daemon is stopped when its process has ended, not before.
 end() { local pid; pid=$(cat "$d/$1.pid" 2> /dev/null) || return 0; kill "$pid" 2> /dev/null; within 30 gone "$pid"; rm -f "$d/$1.pid"; }
@@ -68,13 +64,13 @@ done
 listing() { within 60 ours -ls / > /dev/null 2>&1; ours -ls -R / 2> "$top/err" | awk '{print $1, $3, $4, $5, $8}' > "$top/$1"; [ -s "$top/$1" ]; }
 java_shows() { "$H" nn "$d"; listing java && cmp -s "$top/java" "$top/before"; local rc=$?; end nn; return $rc; }
 SURUS=$surus "$H" nn "$d"; listing before; admin -safemode leave; ours -mkdir /more; listing before; check "name directory: listing" $?; end nn
-mkdir -p "$d/checkpoint"; mv "$d/name/current" "$d/checkpoint/"; rm -rf "$d/name"; prop dfs.namenode.checkpoint.dir "file://$d/checkpoint"
+mkdir -p "$d/checkpoint"; mv "$d/name/current" "$d/checkpoint/"; rm -rf "$d/name"; prop "$d" dfs.namenode.checkpoint.dir "file://$d/checkpoint"
 SURUS=$surus "$H" nn "$d" -importCheckpoint; listing imported && cmp -s "$top/imported" "$top/before"; check "-importCheckpoint: $(tail -1 "$d/nn.log" | cut -c1-200)" $?; end nn
 java_shows; check "Java on what -importCheckpoint made" $?
 SURUS=$surus "$H" nn "$d" -upgrade; listing upgraded && [ -d "$d/name/previous" ]; check "-upgrade keeps previous" $?
 java_admin -finalizeUpgrade; grep -q 'Finalize upgrade successful' "$top/out" && [ ! -d "$d/name/previous" ]; check "Java's dfsadmin -finalizeUpgrade: $(tail -1 "$top/out")" $?; end nn
 java_shows; check "Java on what was upgraded and finalized" $?
-sed -i "s|<value>file://$d/name</value>|<value>file://$d/name,file://$d/second</value>|" "$d/conf/hdfs-site.xml"; prop dfs.namenode.name.dir.restore true; cp -r "$d/name" "$d/second"
+sed -i "s|<value>file://$d/name</value>|<value>file://$d/name,file://$d/second</value>|" "$d/conf/hdfs-site.xml"; prop "$d" dfs.namenode.name.dir.restore true; cp -r "$d/name" "$d/second"
 SURUS=$surus "$H" nn "$d"; listing two; check "two name directories" $?
 mv "$d/second" "$d/away"; touch "$d/second"; admin -safemode leave; admin -rollEdits; ours -mkdir /without
 grep -q "$d/second is no longer written" "$d/nn.log"; check "a name directory that fails is reported" $?
@@ -82,5 +78,4 @@ rm "$d/second"; mkdir "$d/second"; admin -safemode enter; java_admin -saveNamesp
 compgen -G "$d/second/current/fsimage_*[0-9]" > /dev/null; check "the directory is back, with an image" $?
 admin -safemode leave; ours -mkdir /with; listing before; end nn
 mv "$d/name" "$d/gone"; sed -i "s|file://$d/name,file://$d/second|file://$d/second|" "$d/conf/hdfs-site.xml"; java_shows; check "Java on the directory that came back" $?
-d=; echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+d=; summary

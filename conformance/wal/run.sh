@@ -4,10 +4,10 @@
 # each DataNode, and reaches into Hadoop's client by reflection.
 # usage: run.sh URI OUTDIR       Last line: "N passed, N failed".
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/../lib.sh"
 uri=${1%/} out=$2; mkdir -p "$out"
 peer=${SURUS_PEERS:-/tmp/surus-peers}/hbase; hadoop=${HADOOP_PEER:-/tmp/hadoop-peer}/3.5.0/target/lib
-[ -d "$hadoop" ] || "$here/../hadoop.sh" get
+[ -d "$hadoop" ] || "$H" get
 if ! cmp -s "$here/pom.xml" "$peer/fetched.xml"; then
   echo "fetching HBase" >&2; rm -rf "$peer"; mkdir -p "$peer"; cp "$here/pom.xml" "$peer/"
   mvn -q -B -f "$peer/pom.xml" process-resources > "$out/fetch-hbase.log" 2>&1 || { tail -5 "$out/fetch-hbase.log" >&2; exit 1; }
@@ -21,7 +21,6 @@ opens=(-XX:+IgnoreUnrecognizedVMOptions)
 for k in java.io java.lang java.lang.reflect java.math java.net java.nio java.text java.util java.util.concurrent java.util.zip sun.nio.ch; do opens+=("--add-opens=java.base/$k=ALL-UNNAMED"); done
 # HBase's own libraries, then Hadoop's: both bring some alike, and Hadoop's have to be Hadoop's.
 cp=$out/wal-conf$(printf ':%s' "$lib"/{hbase-,opentelemetry,disruptor,caffeine,metrics-core,commons-crypto}*.jar):$hadoop/*:$lib/*
-passed=0 failed=0
 evaluate() { # NAME ARGS
   local name=$1 log=$out/wal-$1.log; shift
   if timeout 600 java -Xmx512m "${opens[@]}" -cp "$cp" org.apache.hadoop.hbase.wal.WALPerformanceEvaluation -D fs.defaultFS="$uri" \
@@ -35,5 +34,4 @@ for provider in filesystem asyncfs; do
   evaluate "$provider-hsync" -D hbase.wal.provider=$provider -D hbase.wal.hsync=true -threads 4 -iterations 1000 -roll 1500
   evaluate "$provider-one-by-one" -D hbase.wal.provider=$provider -threads 1 -iterations 2000 -roll 700 -valueSize 20000
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+summary
