@@ -3,7 +3,7 @@
 use crate::conformance::{self, CLIENTS, OWN, SUITES};
 use crate::shell::{OPTIMISED, cargo, need, output};
 use crate::{fuzz, mutate, tidy};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::process::Command;
 
 /// Clients and suites of the everyday run; `--full` runs all.
@@ -38,10 +38,11 @@ pub fn run(full: bool) -> Result<()> {
     }
     run_step("unit, property and crash tests", &mut tests)?;
     if full {
-        fuzz::run_all(&[], FUZZ_SECONDS)?;
-        mutate::run_all(&[])?;
         let all: Vec<&str> = CLIENTS.iter().chain(SUITES).chain(OWN).copied().collect();
-        conformance::run_all(&all, false, None)
+        // A failure of one long part must not hide what the others show.
+        let parts = [fuzz::run_all(&[], FUZZ_SECONDS), mutate::run_all(&[]), conformance::run_all(&all, false, None)];
+        let failed: Vec<String> = parts.into_iter().filter_map(Result::err).map(|e| format!("{e:#}")).collect();
+        if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("\n")) }
     } else {
         conformance::run_all(EVERYDAY, false, None)
     }
