@@ -2,6 +2,7 @@
 
 mod data;
 mod failures;
+mod files;
 mod fuzz;
 mod hosts;
 mod httpfs;

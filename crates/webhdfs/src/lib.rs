@@ -13,6 +13,7 @@ mod parse;
 mod redirect;
 mod request;
 mod url;
+pub mod web;
 
 pub use answer::{Answer, Page, answer, keep_all};
 pub use file_system::{

@@ -19,6 +19,8 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'=')
     .remove(b':')
     .remove(b'@');
+/// What means nothing in any part of a URL, or of a header.
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// What stays as it is in a query value.
 const VALUE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -52,6 +54,11 @@ pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (String, String)> {
 
 pub(crate) fn encode_path(path: &str) -> impl std::fmt::Display {
     utf8_percent_encode(path, PATH)
+}
+
+/// One component of a path or one value, with nothing left that means anything anywhere.
+pub(crate) fn encode_component(text: &str) -> impl std::fmt::Display {
+    utf8_percent_encode(text, COMPONENT)
 }
 
 pub(crate) fn encode_value(value: &str) -> impl std::fmt::Display {

@@ -3,6 +3,7 @@
 mod attributes;
 mod beans;
 mod features;
+mod files;
 mod fsck;
 mod image_transfer;
 mod jmx;
@@ -59,6 +60,9 @@ async fn serve(core: &Arc<Core>, request: Request<Incoming>, peer: SocketAddr) -
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or(""));
     if surus_webhdfs::path_below_prefix(path).is_some() {
         return webhdfs::serve(core, request, peer).await;
+    }
+    if surus_webhdfs::web::path_below_prefix(path).is_some() {
+        return files::serve(core, request, peer).await;
     }
     match path {
         "/" => {

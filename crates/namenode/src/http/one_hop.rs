@@ -73,12 +73,12 @@ fn open(
 }
 
 /// The URL of a request at the DataNode of this process; `None` where that one is not in service.
-fn hand_over_url(core: &Core, request: &Request, datanode: &dyn LocalData) -> Option<String> {
+pub fn hand_over_url(core: &Core, request: &Request, datanode: &dyn LocalData) -> Option<String> {
     let address = redirect::of_datanode(&core.namespace.read(), &datanode.datanode_uuid())?;
     Some(url_at(core, request, &address))
 }
 
-fn url_at(core: &Core, request: &Request, address: &str) -> String {
+pub fn url_at(core: &Core, request: &Request, address: &str) -> String {
     let named = Request { user: request.user.clone().or(Some(core.config.static_user.clone())), ..request.clone() };
     surus_webhdfs::location(address, &named, &core.client_address())
 }

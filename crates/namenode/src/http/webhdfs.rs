@@ -30,6 +30,7 @@ use surus_net::http::{
 };
 use surus_types::{Caller, ExceptionClass, FileStatus, FsPermission, HdfsError, RpcIds, TxId};
 use surus_webhdfs::json::{self, Listing, ServerDefaults};
+use surus_webhdfs::web::DirectoryPage;
 use surus_webhdfs::{JSON, Method, OCTET_STREAM, Operation, Request, Side};
 use tokio::sync::oneshot;
 
@@ -169,7 +170,7 @@ fn log(core: &Core, caller: &Caller, request: &Request, is_read_here: bool, allo
 }
 
 /// Who asks: `user.name` or the static user, or whom that one may act as.
-async fn caller(core: &Arc<Core>, request: &Request, peer: SocketAddr) -> Result<Caller, HdfsError> {
+pub(super) async fn caller(core: &Arc<Core>, request: &Request, peer: SocketAddr) -> Result<Caller, HdfsError> {
     let real: Arc<str> = request.user.as_deref().unwrap_or(&core.config.static_user).into();
     let address: Arc<str> = peer.ip().to_canonical().to_string().into();
     let user: Arc<str> = match &request.do_as {
@@ -227,12 +228,13 @@ fn read(core: &Core, call: &Call<'_>, request: &Request) -> Result<Answer, HdfsE
         }
         Operation::ListStatus => {
             drop(namespace);
-            return list_all(core, call, src);
+            return list_all(core, call, src, Form::Json(Listing::Whole)).map(Answer::Stream);
         }
         Operation::ListStatusBatch { start_after } => {
             drop(namespace);
             Listing::Batch.start(&mut out);
-            let (remaining, _) = list_page(core, call, src, start_after.as_bytes(), Listing::Batch, true, &mut out)?;
+            let form = Form::Json(Listing::Batch);
+            let (remaining, _) = list_page(core, call, src, start_after.as_bytes(), &form, true, &mut out)?;
             Listing::Batch.end(&mut out, remaining);
         }
         Operation::GetContentSummary => {
@@ -334,19 +336,50 @@ fn located(
 
 /// The whole of a directory, page by page: between pages the namespace is unlocked. What is more than one page leaves as
 /// it is made, so that the client reads one page while the next is formatted and memory stays bounded.
-fn list_all(core: &Core, call: &Call<'_>, src: &str) -> Result<Answer, HdfsError> {
+pub(super) fn list_all(core: &Core, call: &Call<'_>, src: &str, form: Form) -> Result<HttpBody, HdfsError> {
     let mut page = Vec::new();
-    Listing::Whole.start(&mut page);
-    let (remaining, last) = list_page(core, call, src, &[], Listing::Whole, true, &mut page)?;
+    form.start(&mut page);
+    let (remaining, last) = list_page(core, call, src, &[], &form, true, &mut page)?;
     if remaining > 0 {
-        return Ok(Answer::Stream(more_pages(core, call, src, page, last)));
+        return Ok(more_pages(core, call, src, form, page, last));
     }
-    Listing::Whole.end(&mut page, 0);
-    Ok(Answer::Json(page))
+    form.end(&mut page);
+    Ok(page.into())
+}
+
+/// How a listing is written.
+pub(super) enum Form {
+    Json(Listing),
+    /// For people.
+    Page(DirectoryPage),
+}
+
+impl Form {
+    fn start(&self, out: &mut Vec<u8>) {
+        match self {
+            Form::Json(listing) => listing.start(out),
+            Form::Page(page) => page.start(out),
+        }
+    }
+
+    fn entry(&self, out: &mut Vec<u8>, first: bool, status: &FileStatus<'_>) {
+        match self {
+            Form::Json(listing) => listing.entry(out, first, status),
+            Form::Page(page) => page.entry(out, status),
+        }
+    }
+
+    /// The end of a whole listing.
+    fn end(&self, out: &mut Vec<u8>) {
+        match self {
+            Form::Json(listing) => listing.end(out, 0),
+            Form::Page(page) => page.end(out),
+        }
+    }
 }
 
 /// `first`, and the pages from `last` on. An error in between can only break the connection off.
-fn more_pages(core: &Core, call: &Call<'_>, src: &str, first: Vec<u8>, mut last: Vec<u8>) -> HttpBody {
+fn more_pages(core: &Core, call: &Call<'_>, src: &str, form: Form, first: Vec<u8>, mut last: Vec<u8>) -> HttpBody {
     let (me, caller, src) = (core.me.clone(), call.caller.clone(), src.to_owned());
     let page_bytes = first.len();
     let (mut first, mut remaining) = (Some(first), 1);
@@ -360,12 +393,12 @@ fn more_pages(core: &Core, call: &Call<'_>, src: &str, first: Vec<u8>, mut last:
         let Some(core) = me.upgrade() else { return Some(Err(std::io::ErrorKind::BrokenPipe.into())) };
         let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true, audit_tail: "" };
         let mut page = Vec::with_capacity(page_bytes + page_bytes / 8);
-        match list_page(&core, &call, &src, &last, Listing::Whole, false, &mut page) {
+        match list_page(&core, &call, &src, &last, &form, false, &mut page) {
             Ok(end) => (remaining, last) = end,
             Err(error) => return Some(Err(std::io::Error::other(error.message))),
         }
         if remaining == 0 {
-            Listing::Whole.end(&mut page, 0);
+            form.end(&mut page);
         }
         Some(Ok(page.into()))
     }))
@@ -377,7 +410,7 @@ fn list_page(
     call: &Call<'_>,
     src: &str,
     start_after: &[u8],
-    form: Listing,
+    form: &Form,
     mut first: bool,
     out: &mut Vec<u8>,
 ) -> Result<(u32, Vec<u8>), HdfsError> {
