@@ -1,8 +1,10 @@
 //! Full block reports taken in slice by slice, and what else may happen between two slices.
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, uuid};
 use proptest::prelude::*;
-use surus_namespace::blocks::{InFuture, ReceivedDeleted, ReplicaState, ReportProgress, ReportedBlock, SafeMode};
+use surus_namespace::blocks::{
+    InFuture, Observation, ReceivedDeleted, ReplicaState, ReportProgress, ReportedBlock, SafeMode,
+};
 use surus_namespace::ops::delete::Delete;
 use surus_types::{Block, BlockId};
 
@@ -188,4 +190,22 @@ proptest! {
         }
         prop_assert_eq!(believed(&c, 0), held(&c, 0));
     }
+}
+
+#[test]
+fn what_a_dead_datanode_held_goes_in_slices_before_it_comes_back() {
+    let mut c = Cluster::new(3);
+    files(&mut c, 0..50, 3);
+    c.nodes[0].up = false;
+    c.observe(Observation::DatanodeGone { uuid: &uuid(0) });
+    let mut left = believed(&c, 0).len();
+    assert_eq!(left, 50);
+    while c.namespace.blocks.take_out_dead(&uuid(0), 8) {
+        assert_eq!(left - believed(&c, 0).len(), 8);
+        left -= 8;
+    }
+    assert_eq!(believed(&c, 0).len(), 0);
+    c.start_node(0);
+    assert!(!c.namespace.blocks.take_out_dead(&uuid(0), 8), "it lives");
+    assert_eq!(believed(&c, 0).len(), 50);
 }

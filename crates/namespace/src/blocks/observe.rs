@@ -179,7 +179,7 @@ impl BlockManager {
         }
         let handle = match self.datanodes.find(&id.uuid) {
             Some(known) => {
-                self.finish_departed(known);
+                self.take_out(known, usize::MAX);
                 self.datanodes.set_id(known, id);
                 known
             }
@@ -202,18 +202,30 @@ impl BlockManager {
         }
     }
 
-    /// Takes out at once what is left of a DataNode that died and now comes back.
-    fn finish_departed(&mut self, node: DatanodeHandle) {
+    /// Takes out about `limit` replicas of what is left of a DataNode that died, before it registers again. Whether some may be
+    /// left still.
+    pub fn take_out_dead(&mut self, uuid: &str, limit: usize) -> bool {
+        let node = self.datanodes.find(uuid);
+        node.is_some_and(|node| self.take_out(node, limit))
+    }
+
+    fn take_out(&mut self, node: DatanodeHandle, limit: usize) -> bool {
         if self.datanodes.datanode(node).alive {
-            return;
+            return false;
         }
+        let mut left = limit;
         for storage in self.datanodes.datanode(node).storages.clone() {
-            let held: Vec<u32> = self.datanodes.storage(storage).blocks.iter().collect();
-            for handle in held {
-                self.remove_stored(super::BlockHandle(handle), storage);
+            let held: Vec<u32> = self.datanodes.storage(storage).blocks.iter().take(left).collect();
+            for handle in &held {
+                self.remove_stored(super::BlockHandle(*handle), storage);
+            }
+            left -= held.len();
+            if left == 0 {
+                return true;
             }
             self.departed.retain(|s| *s != storage);
         }
+        false
     }
 
     /// `false`: not registered.

@@ -133,6 +133,8 @@ fn register_datanode(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<
         return Err(hosts::disallowed(&describe(&registration, &id.ip_addr)));
     }
     tracing::info!("DataNode {} ({}:{}) registers", id.uuid, id.host_name, id.xfer_port);
+    // What it held before it died goes first: slice by slice, and not all while it registers.
+    while core.namespace.write().blocks.take_out_dead(&id.uuid, reports::SLICE_REPLICAS) {}
     core.observe(Observation::RegisterDatanode { id: &id, software_version: &registration.software_version });
     core.observe(Observation::Excluded { uuid: &id.uuid, excluded: hosts.excludes(&id) });
     registration.datanode_id = surus_wire::to_proto::datanode_id(&id);

@@ -19,7 +19,7 @@ use surus_wire::from_proto;
 
 /// Replicas of a report taken in while the namespace is locked once: under a millisecond where all is as expected, and under
 /// 5 ms where each is news of the costly kinds.
-const SLICE_REPLICAS: usize = 1_000;
+pub(super) const SLICE_REPLICAS: usize = 1_000;
 
 pub(super) fn block_report(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: BlockReportRequestProto = call.decode()?;
