@@ -19,6 +19,8 @@ const TICK: Duration = Duration::from_millis(100);
 const DATANODE_MS: u64 = 3_000;
 const SAFE_MODE_MS: u64 = 1_000;
 const RETRY_CACHE_MS: u64 = 10_000;
+/// Slices of the redundancy monitor's work in one round of it.
+const REDUNDANCY_SLICES_MAX: usize = 100;
 /// Inodes freed while the namespace is locked once: about a millisecond.
 const FREE_SLICE: usize = 1_000;
 
@@ -74,6 +76,10 @@ pub async fn run(core: Weak<Core>) {
             core.find_dead_datanodes();
         }
         if redundancy.is_due(now_ms) {
+            let mut slices = 0..REDUNDANCY_SLICES_MAX;
+            while slices.next().is_some() && core.observe(Observation::RedundancySlice).is_more {
+                tokio::task::yield_now().await;
+            }
             core.observe(Observation::RedundancyTick);
         }
         if leases.is_due(now_ms)

@@ -209,3 +209,17 @@ fn what_a_dead_datanode_held_goes_in_slices_before_it_comes_back() {
     assert!(!c.namespace.blocks.take_out_dead(&uuid(0), 8), "it lives");
     assert_eq!(believed(&c, 0).len(), 50);
 }
+
+#[test]
+fn the_monitor_looks_at_a_slice_of_the_blocks_at_a_time() {
+    let mut c = Cluster::new(3);
+    files(&mut c, 0..2_500, 3);
+    c.nodes[0].up = false;
+    c.observe(Observation::DatanodeGone { uuid: &uuid(0) });
+    let mut left = vec![believed(&c, 0).len()];
+    while c.observe(Observation::RedundancySlice).is_more {
+        left.push(believed(&c, 0).len());
+    }
+    assert_eq!(left, [2_500, 1_500, 500]);
+    assert_eq!(believed(&c, 0).len(), 0);
+}

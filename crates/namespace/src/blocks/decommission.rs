@@ -2,11 +2,9 @@
 //! copies what would be missed; it is decommissioned when every block it holds has enough replicas elsewhere.
 //! Source: `DatanodeAdminManager.java`, `HeartbeatManager.startDecommission`, Hadoop 3.5.0.
 
+use super::redundancy::SLICE;
 use super::{BlockHandle, BlockManager, DatanodeHandle};
 use surus_types::AdminState;
-
-/// Blocks looked at in one tick.
-const SLICE: usize = 20_000;
 
 impl BlockManager {
     /// Puts a DataNode where the host lists want it. A dead one has nothing left to copy.
@@ -26,8 +24,9 @@ impl BlockManager {
         self.rescan_from = Some(0);
     }
 
-    /// Looks at the blocks of DataNodes that are leaving, a slice of each.
-    pub(super) fn check_leaving(&mut self) {
+    /// Looks at some blocks of DataNodes that are leaving. Whether that was not enough.
+    pub(super) fn check_leaving(&mut self) -> bool {
+        let mut budget = SLICE;
         for node in self.datanodes.handles() {
             let datanode = self.datanodes.datanode(node);
             let leaving = datanode.admin_state == AdminState::DecommissionInProgress;
@@ -35,24 +34,25 @@ impl BlockManager {
             let has_reported = datanode.storages.iter().all(|s| self.datanodes.storage(*s).block_reports > 0);
             // One that died holds nothing that could still be copied, if nothing is missed.
             let is_unmissed = self.low.total() == 0 && self.pending.is_empty() && self.departed.is_empty();
-            if leaving && if datanode.alive { has_reported && self.is_replaced(node) } else { is_unmissed } {
+            if leaving && if datanode.alive { has_reported && self.is_replaced(node, &mut budget) } else { is_unmissed }
+            {
                 self.datanodes.datanode_mut(node).admin_state = AdminState::Decommissioned;
             }
         }
+        budget == 0
     }
 
     /// Whether every block of the DataNode has enough replicas elsewhere. Goes on next time where it stopped.
-    fn is_replaced(&mut self, node: DatanodeHandle) -> bool {
+    fn is_replaced(&mut self, node: DatanodeHandle, budget: &mut usize) -> bool {
         let storages = self.datanodes.datanode(node).storages.clone();
         let (mut at, mut from) = self.datanodes.datanode(node).decommission_from;
-        let mut budget = SLICE;
         while let Some(storage) = storages.get(at) {
             match self.datanodes.storage(*storage).blocks.next(from) {
-                Some(next) if budget > 0 && self.is_enough_elsewhere(BlockHandle(next)) => from = next + 1,
+                Some(next) if *budget > 0 && self.is_enough_elsewhere(BlockHandle(next)) => from = next + 1,
                 Some(_) => break,
                 None => (at, from) = (at + 1, 0),
             }
-            budget = budget.saturating_sub(1);
+            *budget = budget.saturating_sub(1);
         }
         self.datanodes.datanode_mut(node).decommission_from = (at, from);
         at == storages.len()

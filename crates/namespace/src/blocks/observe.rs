@@ -75,6 +75,8 @@ pub enum Observation<'a> {
     DatanodeTick,
     /// Copies and deletions; every `dfs.namenode.redundancy.interval.seconds`.
     RedundancyTick,
+    /// Some of what a tick does before it orders copies: repeats as long as more of it waits.
+    RedundancySlice,
     /// May the start-up safe mode end? Every second while it is on.
     SafeModeTick,
 }
@@ -90,6 +92,8 @@ pub struct Observed {
     pub left_safe_mode: bool,
     /// DataNodes found dead.
     pub died: Vec<DatanodeHandle>,
+    /// What the event did a part of has more parts.
+    pub is_more: bool,
 }
 
 impl BlockManager {
@@ -146,6 +150,7 @@ impl BlockManager {
             }
             Observation::DatanodeTick => self.find_dead(now.monotonic_ms, &mut observed.died),
             Observation::RedundancyTick => self.redundancy_tick(now.random),
+            Observation::RedundancySlice => observed.is_more = self.redundancy_slice(),
             Observation::SafeModeTick => observed.left_safe_mode = self.tick_safe_mode(now.monotonic_ms),
         }
         observed.woken = self.take_woken();

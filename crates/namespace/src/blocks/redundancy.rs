@@ -18,8 +18,9 @@ const LOW_REDUNDANCY: usize = 2;
 pub(super) const CORRUPT: usize = 4;
 const PRIORITIES: usize = 5;
 
-/// Replicas taken out, or blocks looked at again, in one tick.
-const SLICE: usize = 20_000;
+/// Replicas taken out, blocks looked at again, and blocks of leaving DataNodes looked at, in one event: some milliseconds at
+/// most for all three.
+pub(super) const SLICE: usize = 1_000;
 /// Heartbeats without one of which a DataNode's replicas go first.
 /// Source: `dfs.namenode.tolerate.heartbeat.multiplier`, Hadoop 3.5.0.
 const LATE_HEARTBEATS: u64 = 4;
@@ -204,14 +205,22 @@ impl BlockManager {
 
     /// One round of the monitor, every `dfs.namenode.redundancy.interval.seconds`.
     pub(super) fn redundancy_tick(&mut self, random: u64) {
+        self.redundancy_slice();
+        if self.active && !self.safe_mode.is_on() {
+            self.schedule_copies(Random::new(random));
+        }
+    }
+
+    /// Some of what the monitor has to look at. Whether more of it waits.
+    pub(super) fn redundancy_slice(&mut self) -> bool {
         self.take_out_departed();
+        let is_left = !self.departed.is_empty();
         if !self.active || self.safe_mode.is_on() {
-            return;
+            return is_left;
         }
         self.rescan_slice();
-        self.check_leaving();
-        self.retry_pending();
-        self.schedule_copies(Random::new(random));
+        let [is_leaving, is_late] = [self.check_leaving(), self.retry_pending()];
+        is_left || self.rescan_from.is_some() || is_leaving || is_late
     }
 
     fn take_out_departed(&mut self) {
@@ -246,7 +255,8 @@ impl BlockManager {
         }
     }
 
-    fn retry_pending(&mut self) {
+    /// Whether more copies than were looked at are late.
+    fn retry_pending(&mut self) -> bool {
         let expired = self.now_monotonic_ms.saturating_sub(self.config.pending_timeout_ms);
         let late: Vec<BlockHandle> = self
             .pending
@@ -255,11 +265,12 @@ impl BlockManager {
             .map(|(h, _)| *h)
             .take(SLICE)
             .collect();
-        for handle in late {
-            self.drop_pending(handle);
+        for handle in &late {
+            self.drop_pending(*handle);
             self.num_pending_timed_out += 1;
-            self.update_redundancy(handle);
+            self.update_redundancy(*handle);
         }
+        late.len() == SLICE
     }
 
     fn schedule_copies(&mut self, mut random: Random) {
