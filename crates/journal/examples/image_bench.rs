@@ -27,6 +27,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const FILES_PER_DIRECTORY: u64 = 100;
 /// Edits go to the log in such batches.
 const BATCH: usize = 1000;
+/// Replicas of a block report taken in by one event, as the NameNode does.
+const REPORT_SLICE: usize = 1_000;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -143,15 +145,17 @@ fn report(mut namespace: Namespace) {
         let heartbeat = Heartbeat { uuid: &uuid, storages: &storages, ..Heartbeat::default() };
         namespace.blocks.observe(Observation::Heartbeat(heartbeat), now);
         let mut reported = blocks.iter().map(|&block| ReportedBlock { block, state: ReplicaState::Finalized });
-        let storage_type = StorageType::Disk;
-        let report = Observation::FullBlockReport {
-            uuid: &uuid,
-            storage_uuid: &storage_uuid,
-            storage_type,
-            blocks: &mut reported,
-            progress: &mut ReportProgress::new(usize::MAX, InFuture::default()),
-        };
-        namespace.blocks.observe(report, now);
+        let mut progress = ReportProgress::new(REPORT_SLICE, InFuture::default());
+        while !progress.is_done() {
+            let report = Observation::FullBlockReport {
+                uuid: &uuid,
+                storage_uuid: &storage_uuid,
+                storage_type: StorageType::Disk,
+                blocks: &mut reported,
+                progress: &mut progress,
+            };
+            namespace.blocks.observe(report, now);
+        }
     }
     clock.say("report", 3 * blocks.len() as u64, "replicas");
     drop(blocks);
