@@ -6,9 +6,10 @@ use crate::call::{Call, Done, Refused};
 use crate::core::Core;
 use crate::safe_mode::What;
 use surus_namespace::ops::rename::Rename2;
+use surus_namespace::ops::snapshot_diff::{DiffListing, SnapshotDiff};
 use surus_namespace::permission::Wanted;
 use surus_namespace::{DirOp, Env, Namespace, Operation, PastWalk, SubtreeWalk};
-use surus_types::{ContentSummary, FsAction, HdfsError};
+use surus_types::{ContentSummary, ExceptionClass, FsAction, HdfsError};
 
 /// Subtrees of fewer inodes are looked at in one go.
 const SLICED_INODES_MIN: u64 = 4_000;
@@ -136,16 +137,15 @@ impl Core {
         self.write(call, what, operation, encode)
     }
 
-    /// Walks what a snapshot shows of a path, in slices. `None`: the path is in no snapshot, or nobody asks for a walk.
-    fn walk_past(&self, env: &Env<'_>, src: &str, quota: bool) -> Result<Option<PastWalk>, HdfsError> {
-        let missing = if quota { "File/Directory does not exist: " } else { "File does not exist: " };
-        let walk = {
-            let namespace = self.namespace.read();
-            if quota && !namespace.is_checked(env) {
-                return Ok(None);
-            }
-            namespace.begin_past_walk(env, src, missing)?
-        };
+    /// Walks what a snapshot shows of a path, in slices. `None`: the path is in no snapshot.
+    fn walk_past(
+        &self,
+        env: &Env<'_>,
+        src: &str,
+        missing: &str,
+        action: FsAction,
+    ) -> Result<Option<PastWalk>, HdfsError> {
+        let walk = self.namespace.read().begin_past_walk(env, src, missing, action)?;
         let Some(mut walk) = walk else { return Ok(None) };
         let slices = || loop {
             match self.namespace.read().past_walk_slice(env, &mut walk, SLICE_INODES) {
@@ -158,6 +158,81 @@ impl Core {
         Ok(Some(walk))
     }
 
+    /// The next page of snapshot differences with something in it, from the place where one ended: the namespace is unlocked
+    /// after each page that has nothing, and while the caller's rights are looked at.
+    ///
+    /// # Errors
+    /// As `Namespace::get_snapshot_diff_report_listing`.
+    pub fn diff_page(
+        &self,
+        call: &Call<'_>,
+        asked: &SnapshotDiff<'_>,
+        mut path: Vec<u8>,
+        mut index: i32,
+    ) -> Result<DiffListing, HdfsError> {
+        let env = self.env(call);
+        let ask = |namespace: &Namespace, path: &[u8], index| {
+            namespace.get_snapshot_diff_report_listing(&env, asked, path, index)
+        };
+        if !self.namespace.read().is_checked(&env) {
+            let mut page = ask(&self.namespace.read(), &path, index)?;
+            while page.is_empty() && !page.is_last() {
+                let next = || ask(&self.namespace.read(), &page.last_path, page.last_index);
+                page = tokio::task::block_in_place(next)?;
+            }
+            return Ok(page);
+        }
+        for _ in 0..WALKS_MAX {
+            let (past, live) = self.walk_compared(call, asked)?;
+            loop {
+                let mut namespace = self.namespace.write();
+                if let Some(walk) = &live {
+                    let Some(top) = namespace.resolve(&env, asked.root, DirOp::Read)?.last else { break };
+                    if !namespace.walk_holds(&env, &walk.walk, top)? {
+                        break;
+                    }
+                    namespace.set_walked(Some(top));
+                }
+                namespace.set_past_walks(&past);
+                let page = ask(&namespace, &path, index);
+                namespace.set_walked(None);
+                namespace.set_past_walks(&[]);
+                drop(namespace);
+                let page = page?;
+                if !page.is_empty() || page.is_last() {
+                    return Ok(page);
+                }
+                (path, index) = (page.last_path, page.last_index);
+            }
+        }
+        ask(&self.namespace.read(), &path, index)
+    }
+
+    /// The walks that comparing two states needs of an ordinary user, in the order in which a plan would look. What is wrong
+    /// with the names is the plan's to say.
+    fn walk_compared(
+        &self,
+        call: &Call<'_>,
+        asked: &SnapshotDiff<'_>,
+    ) -> Result<(Vec<PastWalk>, Option<Walk<'_>>), HdfsError> {
+        let env = self.env(call);
+        let (mut past, mut live) = (Vec::new(), None);
+        for name in [asked.from, asked.to] {
+            if name.is_empty() {
+                let wanted = Wanted { subtree: Some(FsAction::READ), ..Wanted::default() };
+                live = self.walk(call, Below { src: asked.root, op: DirOp::Read, wanted }).transpose()?;
+                continue;
+            }
+            let src = format!("{}/.snapshot/{name}", asked.root.trim_end_matches('/'));
+            match self.walk_past(&env, &src, "", FsAction::READ) {
+                Ok(walk) => past.extend(walk),
+                Err(error) if error.class == ExceptionClass::AccessControl => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok((past, live))
+    }
+
     /// Totals below a path; `quota`: as getQuotaUsage tells them.
     ///
     /// # Errors
@@ -168,17 +243,18 @@ impl Core {
             true => namespace.get_quota_usage(&env, src),
             false => namespace.get_content_summary(&env, src),
         };
-        if is_in_snapshot(src)
-            && let Some(walk) = self.walk_past(&env, src, quota)?
-        {
-            if !quota {
-                return Ok(self.namespace.read().past_summary(&walk));
+        if is_in_snapshot(src) && (!quota || self.namespace.read().is_checked(&env)) {
+            let missing = if quota { "File/Directory does not exist: " } else { "File does not exist: " };
+            if let Some(walk) = self.walk_past(&env, src, missing, FsAction::READ_EXECUTE)? {
+                if !quota {
+                    return Ok(self.namespace.read().past_summary(&walk));
+                }
+                let mut namespace = self.namespace.write();
+                namespace.set_past_walks(&[walk]);
+                let totals = ask(&namespace);
+                namespace.set_past_walks(&[]);
+                return totals;
             }
-            let mut namespace = self.namespace.write();
-            namespace.set_walked(Some(walk.top()));
-            let totals = ask(&namespace);
-            namespace.set_walked(None);
-            return totals;
         }
         let wanted = Wanted { subtree: Some(FsAction::READ_EXECUTE), summary: !quota, ..Wanted::default() };
         for _ in 0..WALKS_MAX {

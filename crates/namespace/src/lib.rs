@@ -44,6 +44,7 @@ pub use walk::SubtreeWalk;
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use surus_types::{FsPermission, InodeId, PermissionStatus};
 
 /// Mode of the root of a fresh file system. Source: `FSDirectory.createRoot`, Hadoop 3.5.0.
@@ -74,6 +75,8 @@ pub struct Namespace {
     walks: walk::Walks,
     /// A subtree whose permissions a walk has checked, for the plan that comes next.
     walked: Option<InodeHandle>,
+    /// As `walked`, of what snapshots show.
+    walked_past: Vec<(tree::SnapshotId, InodeHandle)>,
 }
 
 impl Namespace {
@@ -100,6 +103,7 @@ impl Namespace {
             detached: ops::delete::Detached::default(),
             walks: walk::Walks::default(),
             walked: None,
+            walked_past: Vec::new(),
         }
     }
 

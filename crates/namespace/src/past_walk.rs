@@ -17,6 +17,8 @@ pub struct PastWalk {
     path: String,
     top: InodeHandle,
     snapshot: SnapshotId,
+    /// What the caller needs on each directory.
+    action: FsAction,
     /// Directories that are still to be looked at, the next one last; the top may be a file.
     open: Vec<InodeHandle>,
     /// The directory whose children are being gone through, the last of them seen, and where its own begin in `open`.
@@ -24,27 +26,26 @@ pub struct PastWalk {
     counts: Counts,
 }
 
-impl PastWalk {
-    /// Its top, for [`Namespace::set_walked`].
-    pub fn top(&self) -> InodeHandle {
-        self.top
-    }
-}
-
 impl Namespace {
     /// Begins the walk of a path in a snapshot; `None`: it is in none. `missing` begins the text of its refusal.
     ///
     /// # Errors
     /// `FileNotFoundException`, `AccessControlException`.
-    pub fn begin_past_walk(&self, env: &Env<'_>, src: &str, missing: &str) -> Result<Option<PastWalk>, HdfsError> {
+    pub fn begin_past_walk(
+        &self,
+        env: &Env<'_>,
+        src: &str,
+        missing: &str,
+        action: FsAction,
+    ) -> Result<Option<PastWalk>, HdfsError> {
         let path = self.resolve(env, src, DirOp::ReadLink)?;
         let top = self.existing(&path, missing)?;
         let (path, snapshot) = (format!("{missing}{}", path.path), path.snapshot);
         let (open, inside, counts) = (alloc::vec![top], None, Counts::default());
-        Ok((snapshot != CURRENT).then_some(PastWalk { path, top, snapshot, open, inside, counts }))
+        Ok((snapshot != CURRENT).then_some(PastWalk { path, top, snapshot, action, open, inside, counts }))
     }
 
-    /// Looks at about `limit` inodes more, and whether the caller may list each directory. True: the walk is through.
+    /// Looks at about `limit` inodes more, and whether the caller may do with each directory what it wants. True: the walk is through.
     ///
     /// # Errors
     /// `AccessControlException`; `FileNotFoundException` where the snapshot was deleted meanwhile.
@@ -64,7 +65,7 @@ impl Namespace {
                         walk.counts.add(&inode.own_counts());
                         continue;
                     }
-                    self.check_view_access(env, inode, FsAction::READ_EXECUTE)?;
+                    self.check_view_access(env, inode, walk.action)?;
                     walk.counts.directories += 1;
                     (handle, Vec::new(), walk.open.len())
                 }
@@ -96,6 +97,11 @@ impl Namespace {
         // In name order, as a denial names the first.
         walk.open[from..].reverse();
         left
+    }
+
+    /// Lets plans pass by the checks of what these walks, which are through, have seen; none takes that back.
+    pub fn set_past_walks(&mut self, walks: &[PastWalk]) {
+        self.walked_past = walks.iter().map(|walk| (walk.snapshot, walk.top)).collect();
     }
 
     /// What a walk that is through came to.

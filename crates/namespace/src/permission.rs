@@ -118,7 +118,7 @@ impl Namespace {
 
     /// Every directory of a subtree in a snapshot, unless a [`crate::PastWalk`] has seen to them.
     fn check_past_subtree(&self, env: &Env<'_>, top: InodeView<'_>, action: FsAction) -> Result<(), HdfsError> {
-        if !self.is_checked(env) || self.walked == Some(top.handle()) {
+        if !self.is_checked(env) || self.walked_past.contains(&(top.snapshot(), top.handle())) {
             return Ok(());
         }
         let mut open = alloc::vec![top.handle()];

@@ -20,6 +20,8 @@ const READ: Wanted = Wanted {
     summary: true,
 };
 
+const READ_EXECUTE: FsAction = FsAction::READ_EXECUTE;
+
 struct Tree {
     h: Harness,
     top: InodeHandle,
@@ -169,7 +171,7 @@ fn totals_of_a_snapshot_in_slices() {
     let whole = h.namespace.get_content_summary(&h.env(), src).unwrap();
     assert_eq!((whole.directory_count, whole.file_count), (1 + 40 * 31, 40 * 100));
     for slice in [1, 7, 100, 100_000] {
-        let mut walk = h.namespace.begin_past_walk(&h.env(), src, "").unwrap().unwrap();
+        let mut walk = h.namespace.begin_past_walk(&h.env(), src, "", READ_EXECUTE).unwrap().unwrap();
         let mut slices = 1;
         while !h.namespace.past_walk_slice(&h.env(), &mut walk, slice).unwrap() {
             slices += 1;
@@ -180,7 +182,7 @@ fn totals_of_a_snapshot_in_slices() {
         assert_eq!(h.namespace.past_summary(&walk), whole);
         assert!(slices >= (whole.directory_count + whole.file_count) as usize / slice, "{slices} of {slice}");
     }
-    assert!(h.namespace.begin_past_walk(&h.env(), "/top", "").unwrap().is_none());
+    assert!(h.namespace.begin_past_walk(&h.env(), "/top", "", READ_EXECUTE).unwrap().is_none());
 
     h.run(&SetPermission { src: "/top/d38", permission: FsPermission(0o700) }).unwrap();
     h.run(&SetPermission { src: "/top/d39/e29", permission: FsPermission(0o700) }).unwrap();
@@ -188,7 +190,7 @@ fn totals_of_a_snapshot_in_slices() {
     h.caller = caller("alice", &["users"], false);
     let src = "/top/.snapshot/t";
     let whole = h.namespace.get_content_summary(&h.env(), src).unwrap_err();
-    let mut walk = h.namespace.begin_past_walk(&h.env(), src, "").unwrap().unwrap();
+    let mut walk = h.namespace.begin_past_walk(&h.env(), src, "", READ_EXECUTE).unwrap().unwrap();
     let refused = loop {
         match h.namespace.past_walk_slice(&h.env(), &mut walk, 100) {
             Ok(done) => assert!(!done),
@@ -199,7 +201,7 @@ fn totals_of_a_snapshot_in_slices() {
     assert!(refused.message.contains("d38"), "{refused:?}");
 
     h.caller = caller("root", &["root"], true);
-    let mut walk = h.namespace.begin_past_walk(&h.env(), src, "File does not exist: ").unwrap().unwrap();
+    let mut walk = h.namespace.begin_past_walk(&h.env(), src, "File does not exist: ", READ_EXECUTE).unwrap().unwrap();
     assert!(!h.namespace.past_walk_slice(&h.env(), &mut walk, 100).unwrap());
     h.run(&DeleteSnapshot { root: "/top", name: "t" }).unwrap();
     let refused = h.namespace.past_walk_slice(&h.env(), &mut walk, 100).unwrap_err();

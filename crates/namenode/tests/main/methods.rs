@@ -154,7 +154,6 @@ fn proxy_users_are_read_anew() {
 /// counts, so other processes do not disturb it; without optimisation everything takes several times longer.
 #[test]
 fn long_walks_hold_the_lock_shortly() {
-    let most_us = if cfg!(debug_assertions) { 50_000 } else { 5_000 };
     let cluster = Cluster::new();
     let root = cluster.client();
     let chown = |path: &str| {
@@ -189,6 +188,83 @@ fn long_walks_hold_the_lock_shortly() {
     let deleted: DeleteResponseProto = alice.call("delete", &delete).unwrap();
     assert!(deleted.result && root.status("/home/t").is_none());
 
+    holds_are_short(&cluster);
+}
+
+/// Of snapshots, too: their totals, and what differs between them, of which each page asks for rights on all.
+#[test]
+fn long_walks_of_snapshots_hold_the_lock_shortly() {
+    let cluster = Cluster::new();
+    let root = cluster.client();
+    for i in 0..60 {
+        for j in 0..100 {
+            assert!(root.mkdirs(&format!("/r/d{i}/e{j}")).unwrap());
+        }
+    }
+    let allow = AllowSnapshotRequestProto { snapshot_root: "/r".into() };
+    let _: AllowSnapshotResponseProto = root.call("allowSnapshot", &allow).unwrap();
+    for name in ["s", "t"] {
+        let create = CreateSnapshotRequestProto { snapshot_root: "/r".into(), snapshot_name: Some(name.into()) };
+        let _: CreateSnapshotResponseProto = root.call("createSnapshot", &create).unwrap();
+        assert!(root.mkdirs(&format!("/r/d59/after-{name}")).unwrap());
+    }
+    let sum = |client: &Client, path: &str| {
+        let asked = GetContentSummaryRequestProto { path: path.to_owned() };
+        client.call("getContentSummary", &asked).map(|r: GetContentSummaryResponseProto| r.summary.directory_count)
+    };
+    let usage = |client: &Client, path: &str| {
+        let asked = GetQuotaUsageRequestProto { path: path.to_owned() };
+        client.call("getQuotaUsage", &asked).map(|r: GetQuotaUsageResponseProto| r.usage.file_and_directory_count)
+    };
+    let differences = |client: &Client, from: &str, to: &str| {
+        let asked = GetSnapshotDiffReportListingRequestProto {
+            snapshot_root: "/r".into(),
+            from_snapshot: from.into(),
+            to_snapshot: to.into(),
+            cursor: None,
+        };
+        let page: Result<GetSnapshotDiffReportListingResponseProto, _> =
+            client.call("getSnapshotDiffReportListing", &asked);
+        page.map(|page| {
+            let page = page.diff_report;
+            let all = page.modified_entries.iter().chain(&page.created_entries).chain(&page.deleted_entries);
+            let all: Vec<_> = all.map(|entry| String::from_utf8_lossy(&entry.fullpath).into_owned()).collect();
+            (all.join(" "), page.cursor.unwrap())
+        })
+    };
+    let end = SnapshotDiffReportCursorProto { start_path: Vec::new(), index: -1 };
+    for client in [&root, &cluster.client_as("bob")] {
+        assert_eq!(sum(client, "/r/.snapshot/s").unwrap(), 6_061);
+        assert_eq!(sum(client, "/r/.snapshot/t/d59").unwrap(), 102);
+        assert!(usage(client, "/r/.snapshot/s").is_ok());
+        let after_s = "d59 d59/after-s".to_owned();
+        assert_eq!(differences(client, "s", "t").unwrap(), (after_s, end.clone()));
+        assert_eq!(differences(client, "s", "").unwrap(), ("d59 d59/after-s d59/after-t".into(), end.clone()));
+        let unknown = message(differences(client, "s", "none").unwrap_err());
+        assert!(unknown.contains("Cannot find the snapshot of directory /r with name none"), "{unknown}");
+    }
+    let close = SetPermissionRequestProto { src: "/r/d9/e5".into(), permission: FsPermissionProto { perm: 0o700 } };
+    let _: SetPermissionResponseProto = root.call("setPermission", &close).unwrap();
+    let bob = cluster.client_as("bob");
+    assert!(differences(&bob, "s", "t").is_ok());
+    let denied = message(differences(&bob, "s", "").unwrap_err());
+    assert!(denied.contains("access=READ, inode=\"/r/d9/e5\""), "{denied}");
+    let create = CreateSnapshotRequestProto { snapshot_root: "/r".into(), snapshot_name: Some("u".into()) };
+    let _: CreateSnapshotResponseProto = root.call("createSnapshot", &create).unwrap();
+    for denied in [
+        sum(&bob, "/r/.snapshot/u").map(drop),
+        usage(&bob, "/r/.snapshot/u").map(drop),
+        differences(&bob, "s", "u").map(drop),
+    ] {
+        let denied = message(denied.unwrap_err());
+        assert!(denied.starts_with("AccessControlException") && denied.contains("/e5\""), "{denied}");
+    }
+    holds_are_short(&cluster);
+}
+
+/// Thread CPU time of the longest holds, without optimisation several times longer.
+fn holds_are_short(cluster: &Cluster) {
+    let most_us = if cfg!(debug_assertions) { 50_000 } else { 5_000 };
     let jmx = crate::cluster::http_get(&cluster.http(), "/jmx?qry=Hadoop:service=NameNode,name=NamespaceLock");
     let longest = |name: &str| -> u64 {
         let rest = &jmx[jmx.find(&format!("\"{name}\"")).expect("the attribute")..];

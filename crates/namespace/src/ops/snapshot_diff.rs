@@ -209,10 +209,8 @@ impl Namespace {
         let Some(comparison) = self.comparison(env, request)? else { return Ok(page) };
         page.is_from_earlier = comparison.is_from_earlier;
         let limit = self.config.snapshots.diff_listing_limit as usize;
-        // Who is checked has had the whole tree walked for that already.
-        let inodes = if self.is_checked(env) { usize::MAX } else { PAGE_INODES_MAX };
         let mut is_full = false;
-        let stopped_before = self.visit_changes(&comparison, start_path, inodes, &mut |path, change| {
+        let stopped_before = self.visit_changes(&comparison, start_path, PAGE_INODES_MAX, &mut |path, change| {
             let from = if path == start_path { usize::try_from(start_index.saturating_add(1)).unwrap_or(0) } else { 0 };
             let room = limit.saturating_sub(page.len());
             let num_entries = change.num_entries();

@@ -5,7 +5,7 @@ use crate::clock::default_snapshot_name;
 use crate::core::Core;
 use crate::rpc::datanode::put;
 use surus_namespace::ops::snapshot::{AllowSnapshot, CreateSnapshot, DeleteSnapshot, DisallowSnapshot, RenameSnapshot};
-use surus_namespace::ops::snapshot_diff::{DiffListing, DiffListingEntry, SnapshotDiff};
+use surus_namespace::ops::snapshot_diff::{DiffListingEntry, SnapshotDiff};
 use surus_namespace::resolve::check_path_length;
 use surus_proto::hadoop::hdfs::{
     AllowSnapshotRequestProto, AllowSnapshotResponseProto, CreateSnapshotRequestProto, CreateSnapshotResponseProto,
@@ -129,7 +129,7 @@ pub(super) fn get_snapshot_diff_report_listing(
     let (root, from, to) = (&*request.snapshot_root, &*request.from_snapshot, &*request.to_snapshot);
     let asked = SnapshotDiff { root, from, to };
     let (path, index) = request.cursor.map_or((Vec::new(), -1), |cursor| (cursor.start_path, cursor.index));
-    let page = diff_page(core, call, &asked, path, index)?;
+    let page = core.diff_page(call, &asked, path, index)?;
     let entries = |list: Vec<DiffListingEntry>| list.into_iter().map(entry).collect();
     let diff_report = SnapshotDiffReportListingProto {
         modified_entries: entries(page.modified),
@@ -140,23 +140,6 @@ pub(super) fn get_snapshot_diff_report_listing(
     };
     put(out, &GetSnapshotDiffReportListingResponseProto { diff_report });
     Ok(())
-}
-
-/// The next page with something in it, with the namespace unlocked after each that has nothing.
-fn diff_page(
-    core: &Core,
-    call: &Call<'_>,
-    asked: &SnapshotDiff<'_>,
-    path: Vec<u8>,
-    index: i32,
-) -> Result<DiffListing, HdfsError> {
-    let env = core.env(call);
-    let next = |path: &[u8], index| core.namespace.read().get_snapshot_diff_report_listing(&env, asked, path, index);
-    let mut page = next(&path, index)?;
-    while page.is_empty() && !page.is_last() {
-        page = tokio::task::block_in_place(|| next(&page.last_path, page.last_index))?;
-    }
-    Ok(page)
 }
 
 fn entry(entry: DiffListingEntry) -> SnapshotDiffReportListingEntryProto {
