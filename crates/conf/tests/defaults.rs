@@ -22,6 +22,7 @@ const NOT_LISTED: &[(&str, &str)] = &[
     // Ours.
     ("surus.namenode.layout.version", "-67"),
     ("surus.webhdfs.one-hop", "false"),
+    ("surus.link.secret.file", ""),
 ];
 
 #[test]

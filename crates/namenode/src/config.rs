@@ -46,6 +46,8 @@ pub struct NameNodeConfig {
     pub static_user: String,
     /// `surus.webhdfs.one-hop`: no redirect where the DataNode is in this process.
     pub one_hop: bool,
+    /// What `surus.link.secret.file` holds: the key of signed links.
+    pub link_secret: Option<Vec<u8>>,
     /// `hadoop.security.key.provider.path`, which clients are told.
     pub key_provider_uri: String,
     /// Encryption zones in one answer.
@@ -224,6 +226,8 @@ impl NameNodeConfig {
             ),
             static_user: conf.get(keys::HADOOP_HTTP_STATICUSER_USER)?,
             one_hop: conf.get(keys::SURUS_WEBHDFS_ONE_HOP)?,
+            // Read by who starts the NameNode.
+            link_secret: None,
             key_provider_uri: conf.get(keys::HADOOP_SECURITY_KEY_PROVIDER_PATH)?,
             encryption_zones_listed: conf
                 .get(keys::DFS_NAMENODE_LIST_ENCRYPTION_ZONES_NUM_RESPONSES)?

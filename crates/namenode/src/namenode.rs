@@ -23,6 +23,7 @@ use crate::ticks;
 use crate::to_proto::FileSystemId;
 use parking_lot::{Mutex, RwLock};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -61,6 +62,9 @@ pub struct NameNode {
 
 /// More edits than this are worth an image at start, so that the next start is faster.
 const START_CHECKPOINT_EDITS: u64 = 10_000;
+/// Bounds of `surus.link.secret.file`.
+const LINK_SECRET_BYTES_MIN: usize = 16;
+const LINK_SECRET_BYTES_MAX: u64 = 4096;
 /// How long `stop` waits for what runs.
 const STOP_MAX: Duration = Duration::from_secs(2);
 
@@ -78,7 +82,8 @@ impl NameNode {
     /// # Errors
     /// As `start`.
     pub fn start_on(disk: Arc<dyn Disk>, conf: &Configuration, options: NameNodeOptions) -> Result<Self, StartError> {
-        let config = NameNodeConfig::new(conf)?;
+        let mut config = NameNodeConfig::new(conf)?;
+        config.link_secret = link_secret(&*disk, conf)?;
         let clock = Clock::start();
         let host_name = host_name(&config.rpc_address.host);
         let retry_cache = config.retry_cache.then(|| RetryCache::new(config.retry_cache_life_ms));
@@ -190,6 +195,18 @@ impl Drop for NameNode {
     fn drop(&mut self) {
         self.shut_down();
     }
+}
+
+/// The bytes of `surus.link.secret.file`, without the end of a line.
+fn link_secret(disk: &dyn Disk, conf: &Configuration) -> Result<Option<Vec<u8>>, StartError> {
+    let Some(path) = conf.get(keys::SURUS_LINK_SECRET_FILE)? else { return Ok(None) };
+    let wrong = |why: &str| StartError::Storage(format!("{}: {path}: {why}", keys::SURUS_LINK_SECRET_FILE.name()));
+    let bytes = disk.read(Path::new(&path), LINK_SECRET_BYTES_MAX).map_err(|error| wrong(&error.to_string()))?;
+    let secret = bytes.trim_ascii_end();
+    if secret.len() < LINK_SECRET_BYTES_MIN {
+        return Err(wrong("a secret has at least 16 bytes"));
+    }
+    Ok(Some(secret.to_vec()))
 }
 
 fn threads(name: &'static str, workers: Option<usize>) -> Result<Runtime, StartError> {

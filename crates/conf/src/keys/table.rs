@@ -51,6 +51,8 @@ keys! {
         DFS_NAMENODE_HTTP_BIND_HOST: Optional<Text> = "dfs.namenode.http-bind-host", "";
         /// WebHDFS answers OPEN with the data and takes the body of CREATE and APPEND at once, without a redirect, where the DataNode is in the same process (`surus start`); `onehop=` in a request has the last word.
         SURUS_WEBHDFS_ONE_HOP: Bool = "surus.webhdfs.one-hop", "false";
+        /// File with the secret by which links below `/fs` are signed, at least 16 bytes; empty: no link counts.
+        SURUS_LINK_SECRET_FILE: Optional<Text> = "surus.link.secret.file", "";
         /// Data transfer.
         DFS_DATANODE_ADDRESS: Address = "dfs.datanode.address", "0.0.0.0:9866";
         /// DN IPC.

@@ -431,7 +431,7 @@ fn list_page(
     }
 }
 
-fn settled(result: Result<Done, Refused>) -> Result<TxId, HdfsError> {
+pub(super) fn settled(result: Result<Done, Refused>) -> Result<TxId, HdfsError> {
     match result {
         Ok(done) => Ok(done.txid),
         Err(Refused::Error(error) | Refused::Park { otherwise: error, .. }) => Err(error),

@@ -57,6 +57,33 @@ pub fn select(is_get: bool, headers: &HeaderMap, file: &Representation) -> Selec
     }
 }
 
+/// Whether a request has conditions that ask what a file is now.
+pub fn is_conditional(headers: &HeaderMap) -> bool {
+    ["if-match", "if-none-match", "if-unmodified-since"].iter().any(|name| headers.contains_key(*name))
+}
+
+/// `If-None-Match: *`: what is stored must be new.
+pub fn must_be_new(headers: &HeaderMap) -> bool {
+    headers.typed_get::<IfNoneMatch>() == Some(IfNoneMatch::any())
+}
+
+/// Whether a PUT or DELETE may go on. `file` is absent where there is none, or none that can be named: a directory, or a file
+/// that is being written.
+pub fn may_change(headers: &HeaderMap, exists: bool, file: Option<&Representation>) -> bool {
+    let passes = match (headers.typed_get::<IfMatch>(), headers.typed_get::<IfUnmodifiedSince>(), file) {
+        (Some(wanted), _, Some(file)) => wanted.precondition_passes(&file.etag),
+        (Some(wanted), _, None) => exists && wanted.is_any(),
+        (None, Some(since), Some(file)) => since.precondition_passes(file.modified),
+        (None, ..) => true,
+    };
+    passes
+        && match headers.typed_get::<IfNoneMatch>() {
+            Some(_) if must_be_new(headers) => !exists,
+            Some(known) => file.is_none_or(|file| known.precondition_passes(&file.etag)),
+            None => true,
+        }
+}
+
 /// The satisfiable ranges of a `Range`; `None`: it is none by the grammar, or not worth it, and is to be ignored.
 /// (`headers::Range` drops suffixes longer than the file, which are the whole file, and lets through what is no range.)
 fn ranges(text: &str, length: u64) -> Option<Vec<Range<u64>>> {

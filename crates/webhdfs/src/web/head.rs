@@ -44,13 +44,18 @@ pub fn describe(out: &mut HeaderMap, request: &FileRequest, file: Option<&Repres
         out.insert("content-security-policy", fixed("sandbox"));
     }
     if let Some(file) = file {
-        out.typed_insert(file.etag.clone());
-        out.typed_insert(LastModified::from(file.modified));
+        identify(out, file);
     }
     let name = request.file_name.as_ref().map(|name| HeaderValue::from_str(&disposition(name, &request.path)));
     if let Some(Ok(value)) = name {
         out.insert(HeaderName::from_static("content-disposition"), value);
     }
+}
+
+/// Sets what says which content a file has.
+pub fn identify(out: &mut HeaderMap, file: &Representation) {
+    out.typed_insert(file.etag.clone());
+    out.typed_insert(LastModified::from(file.modified));
 }
 
 /// The status by which any HTTP client understands an error. Hadoop's own table has 403 for most.

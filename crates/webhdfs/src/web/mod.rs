@@ -3,12 +3,14 @@
 mod conditions;
 mod directory;
 mod head;
+mod links;
 mod multipart;
 mod names;
 
-pub use conditions::{Selected, select};
+pub use conditions::{Selected, is_conditional, may_change, must_be_new, select};
 pub use directory::DirectoryPage;
-pub use head::{Representation, describe, status};
+pub use head::{Representation, describe, identify, status};
+pub use links::{Link, sign, verify};
 pub use multipart::{Multipart, content_range};
 pub use names::content_type;
 
@@ -36,6 +38,10 @@ pub struct FileRequest {
     pub do_as: Option<String>,
     /// `filename`: save it under this name; empty: its own.
     pub file_name: Option<String>,
+    /// `recursive`: a directory is deleted with all in it.
+    pub recursive: bool,
+    /// It came by a signed link.
+    pub link: Option<Link>,
 }
 
 /// Parses path and query as they stand in the URL.
@@ -44,11 +50,18 @@ pub struct FileRequest {
 /// `IllegalArgumentException`: a path that is not UTF-8, or has `.` or `..` in it; a user that is no user's name.
 pub fn parse(path: &str, query: &str) -> Result<FileRequest, HdfsError> {
     let params = Params::new(Side::NameNode, query);
+    let link = match (params.text("signature"), params.long("expires", 0)?) {
+        (None, _) => None,
+        (Some(_), None) => return Err(illegal("A signed link says when it expires.")),
+        (Some(signature), Some(expires_s)) => Some(Link { expires_s, signature: signature.to_owned() }),
+    };
     Ok(FileRequest {
         path: decode(path_below_prefix(path).unwrap_or(path))?,
         user: params.user()?,
         do_as: params.text("doas").map(str::to_owned),
         file_name: params.raw("filename").map(str::to_owned),
+        recursive: params.boolean("recursive", false)?,
+        link,
     })
 }
 

@@ -2,6 +2,8 @@
 //! directories as a page for people or as JSON. What is sent comes from the block files of the DataNode in this process; for
 //! what is elsewhere the client is sent on to the DataNode that has it.
 
+mod write;
+
 use super::webhdfs::{Form, list_all};
 use super::{answer, one_hop, redirect, set, webhdfs};
 use crate::audit;
@@ -25,18 +27,37 @@ use surus_webhdfs::{JSON, Operation, Request};
 const PIECES_MAX: usize = 2;
 
 pub async fn serve(core: &Arc<Core>, request: HttpRequest<Incoming>, peer: SocketAddr) -> Response<HttpBody> {
-    let result = match *request.method() {
-        Method::GET | Method::HEAD => get(core, request, peer).await,
+    let asked = web::parse(request.uri().path(), request.uri().query().unwrap_or(""));
+    let result = match asked {
+        Ok(asked) => perform(core, &asked, request, peer).await,
+        Err(error) => Err(error),
+    };
+    result.unwrap_or_else(|error| refused(&error))
+}
+
+fn refused(error: &HdfsError) -> Response<HttpBody> {
+    let status = StatusCode::from_u16(web::status(error.class)).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    text(status, &format!("{}\n", error.message))
+}
+
+async fn perform(
+    core: &Arc<Core>,
+    asked: &FileRequest,
+    request: HttpRequest<Incoming>,
+    peer: SocketAddr,
+) -> Result<Response<HttpBody>, HdfsError> {
+    let now_s = core.clock.now_ms() / 1000;
+    web::verify(core.config.link_secret.as_deref(), request.method().as_str(), asked, now_s)?;
+    match *request.method() {
+        Method::GET | Method::HEAD => get(core, asked, request, peer).await,
+        Method::PUT => write::put(core, asked, request, peer).await,
+        Method::DELETE => write::delete(core, asked, &request, peer).await,
         _ => {
-            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "Only GET and HEAD are served here.\n");
-            set(&mut response, "Allow", "GET, HEAD");
+            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "GET, HEAD, PUT and DELETE are served here.\n");
+            set(&mut response, "Allow", "GET, HEAD, PUT, DELETE");
             Ok(response)
         }
-    };
-    result.unwrap_or_else(|error| {
-        let status = StatusCode::from_u16(web::status(error.class)).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        text(status, &format!("{}\n", error.message))
-    })
+    }
 }
 
 fn text(status: StatusCode, text: &str) -> Response<HttpBody> {
@@ -61,26 +82,32 @@ struct File {
 
 async fn get(
     core: &Arc<Core>,
+    asked: &FileRequest,
     request: HttpRequest<Incoming>,
     peer: SocketAddr,
 ) -> Result<Response<HttpBody>, HdfsError> {
-    let asked = web::parse(request.uri().path(), request.uri().query().unwrap_or(""))?;
-    let open = open_request(&asked);
+    let open = open_request(asked);
     let caller = webhdfs::caller(core, &open, peer).await?;
-    let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true, audit_tail: "" };
+    let call = call_of(&caller);
     let found = find(core, &call, &open, &request);
     let cmd = if matches!(found, Ok(Found::Directory)) { "listStatus" } else { "open" };
     if !matches!(found, Ok(Found::ForClients)) {
         audit_line(core, &caller, cmd, &asked.path, audit::allowed(&found));
     }
     match found? {
-        Found::Directory => directory(core, &call, &asked, &request),
-        Found::File(file) => Ok(match respond(core, &asked, file, request.method() == Method::HEAD).await {
+        Found::Directory => directory(core, &call, asked, &request),
+        Found::File(file) => Ok(match respond(core, asked, file, request.method() == Method::HEAD).await {
             Some(response) => response,
             None => send_on(core, &call, &open)?,
         }),
-        Found::ForClients => for_clients(core, &call, &asked, &open, request, peer).await,
+        Found::ForClients => for_clients(core, &call, asked, &open, request, peer).await,
     }
+}
+
+static NO_RPC: RpcIds = RpcIds::NONE;
+
+fn call_of(caller: &Caller) -> Call<'_> {
+    Call { caller, rpc: &NO_RPC, body: &[], waited: true, audit_tail: "" }
 }
 
 fn audit_line(core: &Core, caller: &Caller, cmd: &str, path: &str, allowed: Option<bool>) {
@@ -241,9 +268,13 @@ async fn send_parts(
 /// A redirect to a DataNode that has the beginning of the file.
 fn send_on(core: &Core, call: &Call<'_>, open: &Request) -> Result<Response<HttpBody>, HdfsError> {
     let address = redirect::for_data(&core.namespace.read(), &core.env(call), &open.path, Some(0), &[])?;
+    Ok(redirect_to(core, open, &address))
+}
+
+fn redirect_to(core: &Core, request: &Request, address: &str) -> Response<HttpBody> {
     let mut response = answer(StatusCode::TEMPORARY_REDIRECT, None, HttpBody::empty());
-    set(&mut response, "Location", &one_hop::url_at(core, open, &address));
-    Ok(response)
+    set(&mut response, "Location", &one_hop::url_at(core, request, address));
+    response
 }
 
 /// A file that a client reads: the DataNode of this process has one. As far as the file's writer has flushed it; whole.
