@@ -15,6 +15,9 @@ pub const NAME_2_7: &[u8] = include_bytes!("data/name-2.7.3.tar.gz");
 /// With snapshots, ACLs, extended attributes and quotas; one image behind 49 transactions.
 pub const NAME_3_4: &[u8] = include_bytes!("data/name-3.4.2.tar.gz");
 pub const NAME_3_3: &[u8] = include_bytes!("data/name-3.3.6.tar.gz");
+/// A mixed load that Surus logged, and the image that Hadoop saved when it had started on that: every section, and erasure-coded
+/// files in snapshots.
+pub const MIXED: &[u8] = include_bytes!("data/mixed-3.5.0.tar.gz");
 pub const SYMLINK: &[u8] = include_bytes!("data/symlink-3.5.0.tar.gz");
 
 /// Files of a gzipped tar archive by path. Enough of the format for short names.
