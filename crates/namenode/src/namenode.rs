@@ -104,11 +104,8 @@ impl NameNode {
             loaded.needs_checkpoint && (loaded.edits_replayed == 0 || loaded.edits_replayed > START_CHECKPOINT_EDITS);
         let held = Arc::new(Held::new(loaded.last_txid, release));
         let journal = LocalJournal::start(storage, loaded.last_txid, Arc::clone(&held))?;
-        let keys = surus_keys::from_configuration(conf, &options.user).map_err(|error| {
-            StartError::Storage(format!("{}: {}", keys::HADOOP_SECURITY_KEY_PROVIDER_PATH.name(), error.message))
-        })?;
         let parts = Parts {
-            keys,
+            keys: key_provider(conf, &options.user)?,
             last_txid: AtomicU64::new(journal.last_txid().0),
             checkpoint: Checkpoint::saved(loaded.image_txid, loaded.image_time_ms, &clock),
             journal: Box::new(journal),
@@ -195,6 +192,13 @@ impl Drop for NameNode {
     fn drop(&mut self) {
         self.shut_down();
     }
+}
+
+/// The keys of encryption zones, where a provider is configured.
+fn key_provider(conf: &Configuration, user: &str) -> Result<Option<Arc<dyn KeyProvider>>, StartError> {
+    surus_keys::from_configuration(conf, user).map_err(|error| {
+        StartError::Storage(format!("{}: {}", keys::HADOOP_SECURITY_KEY_PROVIDER_PATH.name(), error.message))
+    })
 }
 
 /// The bytes of `surus.link.secret.file`, without the end of a line.

@@ -76,11 +76,7 @@ pub async fn run(core: Weak<Core>) {
             core.find_dead_datanodes();
         }
         if redundancy.is_due(now_ms) {
-            let mut slices = 0..REDUNDANCY_SLICES_MAX;
-            while slices.next().is_some() && core.observe(Observation::RedundancySlice).is_more {
-                tokio::task::yield_now().await;
-            }
-            core.observe(Observation::RedundancyTick);
+            tick_redundancy(&core).await;
         }
         if leases.is_due(now_ms)
             && let Err(error) = core.change(&LeaseExpiry)
@@ -116,6 +112,14 @@ pub async fn run(core: Weak<Core>) {
             tokio::task::yield_now().await;
         }
     }
+}
+
+async fn tick_redundancy(core: &Core) {
+    let mut slices = 0..REDUNDANCY_SLICES_MAX;
+    while slices.next().is_some() && core.observe(Observation::RedundancySlice).is_more {
+        tokio::task::yield_now().await;
+    }
+    core.observe(Observation::RedundancyTick);
 }
 
 /// Whether the last of its kind has ended.
