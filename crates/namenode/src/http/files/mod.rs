@@ -156,7 +156,7 @@ fn find(core: &Core, call: &Call<'_>, open: &Request, request: &HttpRequest<Inco
     let is_get = request.method() == Method::GET;
     let selected = web::select(is_get, request.headers(), &representation);
     let wanted = match &selected {
-        Selected::Whole => vec![0..representation.length],
+        Selected::Whole => std::iter::once(0..representation.length).collect(),
         Selected::Parts(parts) => parts.clone(),
         _ => Vec::new(),
     };

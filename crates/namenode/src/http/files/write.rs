@@ -75,7 +75,7 @@ pub async fn put(
             if !request.headers().contains_key(header::EXPECT) {
                 drain(request.into_body()).await;
             }
-            return Ok(refusal);
+            return Ok(*refusal);
         }
     };
     let datanode = core.local_data.read().clone();
@@ -107,17 +107,17 @@ fn prepare(
     call: &Call<'_>,
     asked: &FileRequest,
     request: &HttpRequest<Incoming>,
-) -> Result<Prepared, Response<HttpBody>> {
+) -> Result<Prepared, Box<Response<HttpBody>>> {
     if request.headers().contains_key(header::CONTENT_RANGE) {
-        return Err(text(StatusCode::BAD_REQUEST, "A part of a file cannot be put.\n"));
+        return Err(Box::new(text(StatusCode::BAD_REQUEST, "A part of a file cannot be put.\n")));
     }
     let is_asked = web::is_conditional(request.headers());
-    let before = present(core, call, &asked.path, is_asked).map_err(|error| refused(&error))?;
+    let before = present(core, call, &asked.path, is_asked).map_err(|error| Box::new(refused(&error)))?;
     if !before.allows(request) {
-        return Err(text(StatusCode::PRECONDITION_FAILED, "The file is not as the request wants it.\n"));
+        return Err(Box::new(text(StatusCode::PRECONDITION_FAILED, "The file is not as the request wants it.\n")));
     }
     if let Present::Directory = before {
-        return Err(text(StatusCode::CONFLICT, "This is a directory.\n"));
+        return Err(Box::new(text(StatusCode::CONFLICT, "This is a directory.\n")));
     }
     let must_be_new = web::must_be_new(request.headers());
     let create = Request { operation: Operation::Create(create(!must_be_new)), ..open_request(asked) };
