@@ -789,8 +789,10 @@ fn nothing_is_left(h: &mut Harness) -> Result<(), TestCaseError> {
         let root = h.namespace.tree.path_of(root).unwrap();
         for name in snapshots(&h.namespace, &root) {
             h.run(&DeleteSnapshot { root: &root, name: &name }).unwrap();
+            h.namespace.tree.check_held().map_err(TestCaseError::fail)?;
         }
     }
+    h.namespace.tree.check_interned().map_err(TestCaseError::fail)?;
     for inode in h.namespace.freeze().inodes() {
         let path = h.namespace.tree.path_of(inode.handle()).unwrap();
         for &block in inode.blocks() {

@@ -359,13 +359,9 @@ impl Namespace {
 
     pub(super) fn delete_snapshot(&mut self, directory: InodeHandle, snapshot: SnapshotId, txid: TxId) {
         let mut garbage = Garbage::default();
-        let sizes_change = self.tree.delete_snapshot(directory, snapshot, &mut garbage);
+        self.tree.delete_snapshot(directory, snapshot, &mut garbage);
         self.collect_garbage(garbage, txid);
-        if sizes_change {
-            self.tree.sum_held();
-        } else {
-            self.tree.refresh_held();
-        }
+        self.tree.refresh_held();
         self.free_at_once();
     }
 

@@ -10,6 +10,7 @@ use super::{CURRENT, InodeHandle, InodeView, SnapshotId, Tree};
 use crate::blocks::BlockHandle;
 use crate::storage_policy::{self, UNSPECIFIED};
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 use hashbrown::HashMap;
 use surus_types::TypeSpaces;
 
@@ -58,9 +59,13 @@ pub(super) struct Charges {
     held: Held,
 }
 
-/// `None`: nobody asks.
+/// What is held below each directory; `None`: nobody asks. Then what each inode that is in a deleted list, where it is now in no
+/// directory, is charged there for all that is below it.
 #[derive(Default)]
-pub(super) struct HeldIndex(Option<HashMap<u32, Held>>);
+pub(super) struct HeldIndex(Option<HashMap<u32, Held>>, HashMap<u32, Held>);
+
+/// Entries of the deleted lists of a directory.
+type Entries = Vec<(InodeHandle, Reference)>;
 
 impl Tree {
     /// What snapshots hold below a directory, or of the past of a file, beside what is there now.
@@ -205,6 +210,7 @@ impl Tree {
         let counted = self.counted_charge(child, last);
         let mut charge = counted.unwrap_or_else(|| self.entry_charge(directory, child, reference, last));
         if !matches!(reference, Reference::WithName(_)) {
+            self.held.1.insert(child.0, charge);
             // What is held below goes on being charged here.
             charge = charge.plus(&self.held(child));
         }
@@ -269,6 +275,8 @@ impl Tree {
             && top != InodeHandle::ROOT
             && let Some(directory) = self.tables.deleted_from(top)
         {
+            let sum = self.held.1.entry(top.0).or_default();
+            *sum = sum.plus(change);
             self.charge_held(directory, change);
         }
     }
@@ -282,7 +290,77 @@ impl Tree {
     pub(super) fn drop_held(&mut self, handle: InodeHandle) {
         if let Some(held) = &mut self.held.0 {
             held.remove(&handle.0);
+            self.held.1.remove(&handle.0);
         }
+    }
+
+    /// Before a snapshot's diffs of these inodes go: takes back what each is charged for its own diff, from the bottom up. The
+    /// result is for [`Tree::charge_again`].
+    pub(super) fn take_back_held(
+        &mut self,
+        all: &BTreeSet<InodeHandle>,
+        snapshot: SnapshotId,
+    ) -> Vec<(InodeHandle, Entries)> {
+        if !self.keeps_held() {
+            return Vec::new();
+        }
+        let mut by_depth: Vec<_> = all.iter().map(|&inode| (self.held_depth(inode), inode)).collect();
+        by_depth.sort_unstable();
+        let mut taken = Vec::new();
+        for (_, inode) in by_depth.into_iter().rev() {
+            let of_diff = self.tables.deleted_entries(inode).filter(|(last, _)| *last == snapshot);
+            let entries: Entries = of_diff.map(|(_, entry)| (entry.inode, entry.reference)).collect();
+            self.charge_own(inode, &entries, all, |own| Held::default().minus(&own));
+            taken.push((inode, entries));
+        }
+        taken.reverse();
+        taken
+    }
+
+    /// After they went, from the top down: entries may be in another diff now.
+    pub(super) fn charge_again(&mut self, taken: &[(InodeHandle, Entries)], all: &BTreeSet<InodeHandle>) {
+        for (inode, entries) in taken {
+            self.charge_own(*inode, entries, all, |own| own);
+        }
+    }
+
+    fn held_depth(&self, inode: InodeHandle) -> usize {
+        core::iter::successors(Some(inode), |&at| self.held_by(at)).count()
+    }
+
+    /// What a file is charged for its past, or a directory for some of what it lists as deleted, with what lies below that and
+    /// is charged through the list. Files of `others` are charged by themselves.
+    fn charge_own(
+        &mut self,
+        inode: InodeHandle,
+        entries: &[(InodeHandle, Reference)],
+        others: &BTreeSet<InodeHandle>,
+        sign: impl Fn(Held) -> Held,
+    ) {
+        if !self.inode(inode).is_directory() {
+            if let Some(directory) = self.held_by(inode) {
+                let own = self.held_of_file(inode);
+                self.charge_held(directory, &sign(own));
+            }
+            return;
+        }
+        let mut own = Held::default();
+        // Of one inode a directory lists at most one entry for each snapshot, and one for where it is no more.
+        let name = |reference: Reference| if let Reference::WithName(last) = reference { last } else { CURRENT };
+        let wanted: BTreeSet<_> = entries.iter().map(|&(child, reference)| (child, name(reference))).collect();
+        let is_wanted = |entry: &Deleted| wanted.contains(&(entry.inode, name(entry.reference)));
+        let listed = self.tables.deleted_entries(inode).filter(|(_, entry)| is_wanted(entry));
+        for (last, Deleted { inode: child, reference, .. }) in listed {
+            if matches!(reference, Reference::WithName(_)) {
+                own = own.plus(&self.entry_charge(inode, *child, *reference, last));
+                continue;
+            }
+            own = own.plus(&self.held.1.get(&child.0).copied().unwrap_or_default());
+            if !(self.inode(*child).is_file() && others.contains(child)) {
+                own = own.plus(&self.held(*child));
+            }
+        }
+        self.charge_held(inode, &sign(own));
     }
 
     /// Begins to keep, or stops, as quotas and snapshots come and go.
@@ -293,9 +371,9 @@ impl Tree {
         }
     }
 
-    /// Sums up from nothing: what a loader ends with, and the deletion of a snapshot.
+    /// Sums up from nothing: what a loader ends with.
     pub(crate) fn sum_held(&mut self) {
-        self.held.0 = None;
+        self.held = HeldIndex::default();
         if self.quotas.count == 0 || !self.tables.has_snapshots() {
             return;
         }
@@ -312,7 +390,11 @@ impl Tree {
                     .collect();
                 let mut sum = Held::default();
                 for (child, reference, last) in entries {
-                    sum = sum.plus(&self.entry_charge(inode, child, reference, last));
+                    let charge = self.entry_charge(inode, child, reference, last);
+                    if !matches!(reference, Reference::WithName(_)) {
+                        self.held.1.insert(child.0, charge);
+                    }
+                    sum = sum.plus(&charge);
                 }
                 self.charge_held(inode, &sum);
             }

@@ -121,39 +121,25 @@ impl ChangedBelow<'_> {
 
 impl Tree {
     /// Deletes a snapshot. What changed after it now belongs to the snapshot before, if that shows it, and is garbage if
-    /// none does. Returns whether what snapshots hold may be of another size now.
-    pub(crate) fn delete_snapshot(&mut self, root: InodeHandle, snapshot: SnapshotId, garbage: &mut Garbage) -> bool {
-        let changed = self.snapshot_index.by_snapshot.remove(&snapshot).unwrap_or_default();
+    /// none does.
+    pub(crate) fn delete_snapshot(&mut self, root: InodeHandle, snapshot: SnapshotId, garbage: &mut Garbage) {
+        let all = self.snapshot_index.by_snapshot.get(&snapshot).cloned().unwrap_or_default();
+        let charged = self.take_back_held(&all, snapshot);
+        self.snapshot_index.by_snapshot.remove(&snapshot);
         let mut priors = Priors::new(&self.tables, snapshot);
-        let changed: Vec<_> = changed.into_iter().map(|inode| (inode, priors.of(inode))).collect();
+        let changed: Vec<_> = all.iter().map(|&inode| (inode, priors.of(inode))).collect();
         drop(priors);
         if let Some(snapshottable) = self.state_mut(root).snapshottable.as_mut() {
             snapshottable.snapshots.retain(|s| s.id != snapshot);
         }
         self.general_mut().live.remove(&snapshot);
-        let sizes_change = changed.iter().any(|&(inode, _)| self.tells_sizes(inode, snapshot));
         let mut moved = BTreeSet::new();
         for (inode, prior) in changed {
             self.merge_diff(inode, snapshot, prior, &mut moved, garbage);
             self.drop_empty_state(inode);
         }
+        self.charge_again(&charged, &all);
         self.settle(moved, garbage);
-        sizes_change
-    }
-
-    /// Whether an inode's diff of a snapshot tells of other children, or of a file that may have been larger.
-    fn tells_sizes(&self, inode: InodeHandle, snapshot: SnapshotId) -> bool {
-        let Some(state) = self.tables.snapshot_state(inode) else { return false };
-        let Ok(at) = state.diffs.binary_search_by_key(&snapshot, |diff| diff.snapshot) else { return false };
-        match &state.diffs[at].body {
-            DiffBody::Directory(diff) => !diff.created.is_empty() || !diff.deleted.is_empty(),
-            DiffBody::File(diff) => {
-                let current = self.inode(inode);
-                let past = state.diffs[at].copy.as_ref().map(|copy| copy.record.attributes);
-                let past = past.map_or(current.replication(), |at| self.tables.interned.layout(at).replication);
-                diff.blocks.is_some() || past != current.replication() || current.parent().is_none()
-            }
-        }
     }
 
     /// Totals of what snapshots hold of a subtree beside what lies there now: deleted inodes as they are; renamed ones as the
@@ -519,7 +505,7 @@ fn merge_names<T>(list: &mut Vec<T>, added: Vec<T>, name: impl Fn(&T) -> &[u8]) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{FileLayout, NewInode};
+    use crate::tree::{FileLayout, NewInode, Quota};
     use alloc::format;
     use surus_types::{FsPermission, InodeId, PermissionStatus};
 
@@ -549,6 +535,8 @@ mod tests {
         let root = tree.add_directory(InodeHandle::ROOT, b"r", &new(20_000)).unwrap();
         let directory = tree.add_directory(root, b"d", &new(20_001)).unwrap();
         tree.allow_snapshots(root);
+        // So what snapshots hold is charged, too.
+        tree.set_quota(root, Quota { names: 1 << 40, ..Quota::NONE });
         let first = between.then(|| tree.create_snapshot(root, "s0", 1));
         let files: Vec<InodeHandle> = (0..MANY)
             .map(|i| tree.add_file(directory, format!("{i:06}").as_bytes(), &new(30_000 + i), layout).unwrap())
@@ -572,7 +560,8 @@ mod tests {
         let mut garbage = Garbage::default();
         tree.delete_snapshot(root, second, &mut garbage);
         assert!(garbage.inodes.is_empty(), "the first one shows all");
-        assert_eq!(tree.held_counts(root).files, MANY);
+        assert_eq!((tree.held_counts(root).files, tree.held(root).names), (MANY, MANY as i64));
+        tree.check_held().unwrap();
         tree.delete_snapshot(root, first, &mut garbage);
         assert_eq!((garbage.inodes.len(), tree.held_counts(root).files), (files.len(), 0));
     }
