@@ -24,7 +24,7 @@ for line in open(sys.argv[1], errors="replace"):
     received, sent = RECV.match(text), SEND.match(text)
     if received and "mkdirs" in received.group(2):
         waiting[int(received.group(1))] = False
-    elif re.match(r"f(data)?sync\(\d+\) *= 0", text):
+    elif re.match(r"f(data)?sync\(\d+ *\) *= 0", text):
         waiting = {fd: True for fd in waiting}
     elif sent and int(sent.group(1)) in waiting:
         synced = waiting.pop(int(sent.group(1)))
