@@ -114,7 +114,7 @@ pub fn list(gateway: &Gateway, fs: ClusterFs, path: &str, filter: Option<&str>) 
     form.start(&mut out);
     let start = out.len();
     let keep = |name: &[u8]| filter.keeps(name);
-    let page = Page { path, start_after: b"", is_first: true, form, keep: &keep };
+    let page = Page { path, start_after: b"", is_first: true, form, keep: Some(&keep) };
     let (remaining, last) = page.write(&fs, &mut out)?;
     if remaining == 0 {
         form.end(&mut out, 0);
@@ -148,7 +148,7 @@ fn send_pages(
     let mut remaining = 1;
     while remaining > 0 {
         let mut out = Vec::with_capacity(capacity);
-        let page = Page { path, start_after: &last, is_first, form, keep: &keep };
+        let page = Page { path, start_after: &last, is_first, form, keep: Some(&keep) };
         (remaining, last) = page.write(fs, &mut out).map_err(|failure| io::Error::other(failure.message()))?;
         is_first &= out.is_empty();
         if remaining == 0 {

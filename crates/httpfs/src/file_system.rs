@@ -62,12 +62,12 @@ impl FileSystem for ClusterFs {
         Ok(found.is_some())
     }
 
-    fn list(&self, path: &str, start_after: &[u8], put: PutStatus<'_>) -> Result<Option<u32>> {
+    fn list(&self, path: &str, start_after: &[u8], mut put: impl FnMut(&FileStatus<'_>)) -> Result<Option<u32>> {
         let request =
             proto::GetListingRequestProto { src: path.into(), start_after: start_after.to_vec(), need_location: false };
         let answer: proto::GetListingResponseProto = self.call("getListing", Idempotent, &request)?;
         Ok(answer.dir_list.map(|page| {
-            page.partial_listing.iter().for_each(|status| views::lend_status(status, &mut *put));
+            page.partial_listing.iter().for_each(|status| views::lend_status(status, &mut put));
             page.remaining_entries
         }))
     }
@@ -222,7 +222,6 @@ impl FileSystem for ClusterFs {
         let Some(list) = answer.snapshottable_dir_list else { return Ok(false) };
         for found in &list.snapshottable_dir_listing {
             let parent = String::from_utf8_lossy(&found.parent_fullpath);
-            let parent = if parent.is_empty() { "/".into() } else { parent };
             views::lend_status(&found.dir_status, &mut |status| {
                 put(status, &parent, found.snapshot_number, found.snapshot_quota);
             });

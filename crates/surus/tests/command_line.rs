@@ -41,6 +41,8 @@ fn words_that_print() {
     assert_eq!((code, out.contains("\nCID-")), (0, true));
     let (code, out, _) = run(&["--help"]);
     assert_eq!((code, out.contains("Start a whole file system")), (0, true));
+    let (code, out, _) = run(&["httpfs", "--help"]);
+    assert_eq!((code, out.starts_with("Usage: surus httpfs\n")), (0, true), "{out}");
 }
 
 #[test]

@@ -34,6 +34,8 @@ fn write_conf(dir: &Path) -> String {
             ("dfs.datanode.ipc.address", free()),
         ],
     );
+    let port = free().rsplit(':').next().unwrap().to_string();
+    site("httpfs-site.xml", &[("httpfs.http.hostname", "127.0.0.1".to_string()), ("httpfs.http.port", port)]);
     conf.display().to_string()
 }
 
@@ -113,7 +115,7 @@ fn daemon_start_status_stop() {
         }
         show(&command.output().unwrap())
     };
-    for daemon in ["namenode", "datanode"] {
+    for daemon in ["namenode", "datanode", "httpfs"] {
         assert_eq!(hdfs(&["--daemon", "status", daemon]).0, 3, "{daemon}");
         assert_eq!(hdfs(&["--daemon", "start", daemon]), (0, String::new(), String::new()), "{daemon}");
         assert_eq!(hdfs(&["--daemon", "status", daemon]).0, 0, "{daemon}");
@@ -128,7 +130,7 @@ fn daemon_start_status_stop() {
         std::fs::read_to_string(dir.path().join("logs").join(file)).unwrap()
     };
     wait("the DataNode to register", || log("namenode").contains("registers"));
-    for daemon in ["datanode", "namenode"] {
+    for daemon in ["httpfs", "datanode", "namenode"] {
         assert_eq!(hdfs(&["--daemon", "stop", daemon]), (0, String::new(), String::new()), "{daemon}");
         assert_eq!(hdfs(&["--daemon", "status", daemon]).0, 3, "{daemon}");
         assert!(log(daemon).contains("RECEIVED SIGNAL 15: SIGTERM"), "{daemon}");

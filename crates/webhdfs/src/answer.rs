@@ -42,6 +42,9 @@ pub fn answer<F: FileSystem>(fs: &F, side: Side, path: &str, operation: &Operati
     change(fs, path, operation)
 }
 
+/// Whether a name is to be listed.
+pub type KeepName<'a> = dyn Fn(&[u8]) -> bool + 'a;
+
 /// What `LISTSTATUS` and `LISTSTATUS_BATCH` are made of: one page of a directory.
 #[derive(Clone, Copy)]
 pub struct Page<'a> {
@@ -50,13 +53,8 @@ pub struct Page<'a> {
     /// Whether no entry was written before.
     pub is_first: bool,
     pub form: Listing,
-    /// Which names are written.
-    pub keep: &'a dyn Fn(&[u8]) -> bool,
-}
-
-/// Every name of a page is written.
-pub fn keep_all(_: &[u8]) -> bool {
-    true
+    /// Which names are written; `None`: all.
+    pub keep: Option<&'a KeepName<'a>>,
 }
 
 impl Page<'_> {
@@ -66,8 +64,8 @@ impl Page<'_> {
     /// Those of the file system; `FileNotFoundException`.
     pub fn write<F: FileSystem>(self, fs: &F, out: &mut Vec<u8>) -> Result<(u32, Vec<u8>), F::Error> {
         let (mut is_first, mut last) = (self.is_first, Vec::new());
-        let put = &mut |status: &FileStatus<'_>| {
-            if (self.keep)(status.name) {
+        let put = |status: &FileStatus<'_>| {
+            if self.keep.is_none_or(|keep| keep(status.name)) {
                 self.form.entry(out, is_first, status);
                 is_first = false;
             }
@@ -102,7 +100,7 @@ fn question_of_httpfs<F: FileSystem>(
         Operation::ListStatusBatch { start_after } => {
             let form = Listing::HttpFsBatch;
             form.start(out);
-            let page = Page { path, start_after: start_after.as_bytes(), is_first: true, form, keep: &keep_all };
+            let page = Page { path, start_after: start_after.as_bytes(), is_first: true, form, keep: None };
             let (remaining, _) = page.write(fs, out)?;
             form.end(out, remaining);
         }
@@ -142,7 +140,7 @@ fn question<F: FileSystem>(fs: &F, path: &str, operation: &Operation, out: &mut 
         Operation::ListStatusBatch { start_after } => {
             let form = Listing::Batch;
             form.start(out);
-            let page = Page { path, start_after: start_after.as_bytes(), is_first: true, form, keep: &keep_all };
+            let page = Page { path, start_after: start_after.as_bytes(), is_first: true, form, keep: None };
             let (remaining, _) = page.write(fs, out)?;
             form.end(out, remaining);
         }

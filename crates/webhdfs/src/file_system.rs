@@ -96,7 +96,12 @@ pub trait FileSystem {
     /// Lends the status of what is at `path`, of a link itself unless `follow`. False: nothing is.
     fn file_status(&self, path: &str, follow: bool, put: PutStatus<'_>) -> Result<bool, Self::Error>;
     /// Lends a page of a directory behind the name `start_after`; returns how many come after it. `None`: nothing is there.
-    fn list(&self, path: &str, start_after: &[u8], put: PutStatus<'_>) -> Result<Option<u32>, Self::Error>;
+    fn list(
+        &self,
+        path: &str,
+        start_after: &[u8],
+        put: impl FnMut(&FileStatus<'_>),
+    ) -> Result<Option<u32>, Self::Error>;
     fn content_summary(&self, path: &str) -> Result<ContentSummary, Self::Error>;
     /// Files and directories may be counted together in either count.
     fn quota_usage(&self, path: &str) -> Result<ContentSummary, Self::Error>;

@@ -15,7 +15,7 @@ mod request;
 mod url;
 pub mod web;
 
-pub use answer::{Answer, Page, answer, keep_all};
+pub use answer::{Answer, KeepName, Page, answer};
 pub use file_system::{
     AclChange, AclStatus, DiffEntry, DiffListing, DiffListingEntry, DiffPage, DiffReport, FileSystem, PutBlocks,
     PutSnapshot, PutSnapshottable, PutStatus,

@@ -1,8 +1,8 @@
 //! The HTTP server of the NameNode: WebHDFS, `/jmx`, status pages.
 
-mod attributes;
+mod audited;
 mod beans;
-mod features;
+mod file_system;
 mod files;
 mod fsck;
 mod image_transfer;
@@ -11,7 +11,7 @@ mod jmx_journals;
 mod one_hop;
 mod pages;
 mod redirect;
-mod snapshots;
+mod trash_roots;
 mod webhdfs;
 
 pub use beans::write_json_string;

@@ -1,61 +1,10 @@
-//! WebHDFS operations on the borders of features: storage policies, trash roots, links, erasure coding of what has none.
+//! Where trashes are, for GETTRASHROOT and GETTRASHROOTS.
 
-use crate::rpc::client::ec;
-use surus_namespace::{Env, Namespace, storage_policy};
+use surus_namespace::{Env, Namespace};
 use surus_types::{FileStatus, HdfsError, InodeId};
-use surus_webhdfs::Operation;
-use surus_webhdfs::json::{self, StoragePolicy};
-use surus_webhdfs::json_ec;
 
 /// Home directories that GETTRASHROOTS of all users looks into; the namespace is locked meanwhile.
 const TRASH_USERS_MAX: u32 = 10_000;
-
-/// Answers one of these operations; `None`: it is none of them.
-pub fn read(
-    namespace: &Namespace,
-    env: &Env<'_>,
-    src: &str,
-    operation: &Operation,
-) -> Option<Result<Vec<u8>, HdfsError>> {
-    let mut out = Vec::new();
-    let result = match operation {
-        Operation::GetAllStoragePolicy => {
-            json::storage_policies(&mut out, &storage_policy::SUITE.each_ref().map(view));
-            Ok(())
-        }
-        Operation::GetStoragePolicy => {
-            namespace.get_storage_policy(env, src).map(|policy| json::storage_policy(&mut out, &view(policy)))
-        }
-        Operation::GetEcPolicy => ec::policy_of(namespace, env, src).map(|policy| json_ec::policy(&mut out, policy)),
-        Operation::GetEcPolicies => {
-            let all = namespace.tree.ec_policies().by_name();
-            json_ec::policies(&mut out, all.into_iter().map(|info| (&info.policy, info.state)));
-            Ok(())
-        }
-        Operation::GetEcCodecs => {
-            json_ec::codecs(&mut out, &ec::CODECS);
-            Ok(())
-        }
-        Operation::GetLinkTarget => {
-            namespace.get_link_target(env, src).map(|target| json::path(&mut out, &String::from_utf8_lossy(&target)))
-        }
-        Operation::GetTrashRoots { all_users } => trash_roots(namespace, env, *all_users)
-            .map(|e| json::trash_roots(&mut out, (!e.is_empty()).then_some(&e[..]))),
-        _ => return None,
-    };
-    Some(result.map(|()| out))
-}
-
-fn view(policy: &storage_policy::StoragePolicy) -> StoragePolicy<'static> {
-    StoragePolicy {
-        id: policy.id,
-        name: policy.name,
-        storage_types: policy.storage_types,
-        creation_fallbacks: policy.creation_fallbacks,
-        replication_fallbacks: policy.replication_fallbacks,
-        copy_on_create_file: policy.copy_on_create,
-    }
-}
 
 /// Snapshottable directories that the caller may list, where each has a trash.
 fn snapshot_roots(namespace: &Namespace, env: &Env<'_>) -> Vec<String> {
@@ -90,7 +39,15 @@ pub fn trash_root(namespace: &Namespace, env: &Env<'_>, src: &str) -> String {
 }
 
 /// `/user/NAME/.Trash` of the caller or of everybody, where it is there. Source: `FileSystem.getTrashRoots`, Hadoop 3.5.0.
-fn trash_roots(namespace: &Namespace, env: &Env<'_>, all_users: bool) -> Result<Vec<u8>, HdfsError> {
+///
+/// # Errors
+/// A directory of trashes cannot be listed.
+pub fn trash_roots(
+    namespace: &Namespace,
+    env: &Env<'_>,
+    all_users: bool,
+    put: &mut dyn FnMut(&FileStatus<'_>, &str),
+) -> Result<(), HdfsError> {
     let mut users = Vec::new();
     if all_users {
         namespace.get_listing(env, &namespace.config.home_prefix, b"", false, TRASH_USERS_MAX, |entry| {
@@ -128,22 +85,18 @@ fn trash_roots(namespace: &Namespace, env: &Env<'_>, all_users: bool) -> Result<
             })?;
         }
     }
-    let mut entries = Vec::new();
     for path in roots {
-        let put = |status: Option<FileStatus<'_>>| {
+        let lend = |status: Option<FileStatus<'_>>| {
             if let Some(status) = status {
-                if !entries.is_empty() {
-                    entries.push(b',');
-                }
-                json::trash_root(&mut entries, &status, &path);
+                put(&status, &path);
             }
         };
-        match namespace.get_file_info(env, &path, put) {
+        match namespace.get_file_info(env, &path, lend) {
             Ok(()) => {}
             // A home that this caller may not look into has no trash for it.
             Err(error) if error.class == surus_types::ExceptionClass::AccessControl => {}
             Err(error) => return Err(error),
         }
     }
-    Ok(entries)
+    Ok(())
 }
