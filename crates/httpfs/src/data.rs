@@ -7,15 +7,15 @@ use crate::response::{failed, json, location, respond, set};
 use std::io::{self, Read};
 use std::sync::Arc;
 use surus_client::glob::{Pattern, unescape};
-use surus_client::{CreateOptions, DfsClient, Reader, Writer};
+use surus_client::{ClientError, CreateOptions, DfsClient, Writer};
 use surus_net::http::header::{CONTENT_LENGTH, EXPECT, HeaderValue};
-use surus_net::http::{BodyReader, BodySender, Bytes, HttpBody, Incoming, Request, Response, StatusCode, drain};
+use surus_net::http::{
+    BodyReader, BodySender, Bytes, HttpBody, Incoming, PIECE_BYTES, Request, Response, StatusCode, drain,
+};
 use surus_types::{ExceptionClass, HdfsError};
 use surus_webhdfs::json::Listing;
 use surus_webhdfs::{Create, JSON, OCTET_STREAM, Operation, Page, json_httpfs};
 
-/// Data of one piece of a body. A file of up to this size is sent with the head, in one write.
-const PIECE_BYTES: usize = 256 << 10;
 /// Pieces that wait for a slow client.
 const PIECES_MAX: usize = 2;
 
@@ -34,25 +34,20 @@ pub fn open(
         return Err(HdfsError::new(ExceptionClass::Eof, text).into());
     }
     let length = length.unwrap_or(u64::MAX).min(size - offset);
-    let mut first = vec![0; usize::try_from(length).unwrap_or(usize::MAX).min(PIECE_BYTES)];
-    if first.len() as u64 == length {
-        // A range is asked for as such: the DataNode does not read on to the end of the block.
-        if reader.pread(offset, &mut first)? < first.len() {
-            return Err(HdfsError::io(format!("{path} is shorter than it was")).into());
-        }
-        return Ok(data(first.into(), length));
+    // A range of one piece is asked for as such: the DataNode does not read on to the end of the block.
+    let is_one_piece = length <= PIECE_BYTES as u64;
+    if !is_one_piece {
+        reader.seek_to(offset)?;
     }
-    reader.seek_to(offset)?;
-    reader.read_exact(&mut first)?;
-    let (sender, body) = HttpBody::stream(PIECES_MAX, Some(length));
-    let path = path.to_owned();
-    gateway.runtime.spawn_blocking(move || {
-        let left = length - first.len() as u64;
-        if let Err(error) = send_rest(&sender, reader, first, left) {
-            tracing::info!("OPEN {path}: {error}");
-            sender.fail(error);
+    let file = path.to_owned();
+    let read = move |at: u64, buffer: &mut [u8]| match is_one_piece {
+        true if reader.pread(at, buffer)? < buffer.len() => {
+            Err(ClientError::io(format!("{file} is shorter than it was")))
         }
-    });
+        true => Ok(()),
+        false => reader.read_exact(buffer).map_err(|error| ClientError::from_io(&error)),
+    };
+    let body = HttpBody::ranged(&gateway.runtime, format!("OPEN {path}"), offset..offset + length, read)?;
     Ok(data(body, length))
 }
 
@@ -60,17 +55,6 @@ fn data(body: HttpBody, length: u64) -> Response<HttpBody> {
     let mut response = respond(StatusCode::OK, OCTET_STREAM, body);
     response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
     response
-}
-
-fn send_rest(sender: &BodySender, mut reader: Reader, first: Vec<u8>, mut left: u64) -> io::Result<()> {
-    sender.send_blocking(Bytes::from(first))?;
-    while left > 0 {
-        let mut piece = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(PIECE_BYTES)];
-        reader.read_exact(&mut piece)?;
-        left -= piece.len() as u64;
-        sender.send_blocking(Bytes::from(piece))?;
-    }
-    Ok(())
 }
 
 pub fn checksum(client: &DfsClient, path: &str) -> Result<Response<HttpBody>, Failure> {

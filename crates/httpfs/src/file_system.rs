@@ -6,14 +6,15 @@ use prost::Message;
 use surus_client::{AclChange as ClientAclChange, DfsClient, EcPolicyChange, QuotaUsage, Repeat, TypeQuota};
 use surus_proto::hadoop::hdfs as proto;
 use surus_types::{
-    ContentSummary, EcPolicyState, ErasureCodingPolicy, ExceptionClass, FileStatus, FsAction, FsPermission, FsStats,
-    SnapshotTotals, StorageType, TypeSpaces, XAttr,
+    AclChange, ContentSummary, EcPolicyState, ErasureCodingPolicy, ExceptionClass, FileStatus, FsAction, FsPermission,
+    FsStats, SnapshotTotals, StorageType, TypeSpaces, XAttr,
 };
 use surus_webhdfs::json::{ServerDefaults, StoragePolicy};
 use surus_webhdfs::{
-    AclChange, AclStatus, DiffListing, DiffPage, DiffReport, FileSystem, PutBlocks, PutSnapshot, PutSnapshottable,
-    PutStatus, RenameOptions, normalize,
+    AclStatus, DiffListing, DiffPage, DiffReport, FileSystem, PutBlocks, PutSnapshot, PutSnapshottable, PutStatus,
+    RenameOptions, normalize,
 };
+use surus_wire::{from_proto, to_proto};
 
 use Repeat::{AtMostOnce, Idempotent};
 
@@ -197,22 +198,22 @@ impl FileSystem for ClusterFs {
     fn acl_status(&self, path: &str) -> Result<AclStatus> {
         let found = self.client.get_acl_status(path)?;
         Ok(AclStatus {
-            entries: found.entries.iter().map(views::acl_entry).collect(),
-            permission: found.permission.as_ref().map(surus_wire::from_proto::permission),
+            entries: found.entries.iter().map(from_proto::acl_entry).collect(),
+            permission: found.permission.as_ref().map(from_proto::permission),
             owner: found.owner,
             group: found.group,
         })
     }
 
     fn xattrs(&self, path: &str, names: &[XAttr]) -> Result<Vec<XAttr>> {
-        let names: Vec<_> = names.iter().map(views::xattr_to_proto).collect();
-        Ok(self.client.get_xattrs(path, &names)?.into_iter().map(views::xattr).collect())
+        let names: Vec<_> = names.iter().map(to_proto::xattr).collect();
+        Ok(self.client.get_xattrs(path, &names)?.into_iter().map(from_proto::xattr).collect())
     }
 
     fn list_xattrs(&self, path: &str) -> Result<Vec<XAttr>> {
         let request = proto::ListXAttrsRequestProto { src: path.into() };
         let answer: proto::ListXAttrsResponseProto = self.call("listXAttrs", Idempotent, &request)?;
-        Ok(answer.x_attrs.into_iter().map(views::xattr).collect())
+        Ok(answer.x_attrs.into_iter().map(from_proto::xattr).collect())
     }
 
     fn snapshottable_directories(&self, put: PutSnapshottable<'_>) -> Result<bool> {
@@ -272,9 +273,9 @@ impl FileSystem for ClusterFs {
         let masked = if unmasked.is_some() { permission } else { permission.apply_umask(FsPermission(0)) };
         let request = proto::MkdirsRequestProto {
             src: path.into(),
-            masked: views::permission_to_proto(masked),
+            masked: to_proto::permission(masked),
             create_parent: true,
-            unmasked: Some(views::permission_to_proto(unmasked.unwrap_or(permission))),
+            unmasked: Some(to_proto::permission(unmasked.unwrap_or(permission))),
         };
         let answer: proto::MkdirsResponseProto = self.call("mkdirs", Idempotent, &request)?;
         Ok(answer.result)
@@ -351,19 +352,19 @@ impl FileSystem for ClusterFs {
             AclChange::RemoveDefault => (ClientAclChange::RemoveDefault, &[][..]),
             AclChange::Remove => (ClientAclChange::RemoveAll, &[][..]),
         };
-        let entries: Vec<_> = entries.iter().map(views::acl_entry_to_proto).collect();
+        let entries: Vec<_> = entries.iter().map(to_proto::acl_entry).collect();
         Ok(self.client.change_acl(path, change, &entries)?)
     }
 
     fn set_xattr(&self, path: &str, xattr: &XAttr, flags: u32) -> Result<()> {
-        let x_attr = Some(views::xattr_to_proto(xattr));
+        let x_attr = Some(to_proto::xattr(xattr));
         let request = proto::SetXAttrRequestProto { src: path.into(), x_attr, flag: Some(flags) };
         let _: proto::SetXAttrResponseProto = self.call("setXAttr", AtMostOnce, &request)?;
         Ok(())
     }
 
     fn remove_xattr(&self, path: &str, xattr: &XAttr) -> Result<()> {
-        Ok(self.client.remove_xattr(path, views::xattr_to_proto(xattr))?)
+        Ok(self.client.remove_xattr(path, to_proto::xattr(xattr))?)
     }
 
     fn allow_snapshot(&self, path: &str, allow: bool) -> Result<()> {

@@ -20,11 +20,6 @@ use surus_types::{ExceptionClass, HdfsError};
 use surus_webhdfs::{Answer, Method, OCTET_STREAM, Operation, Side};
 use tokio::runtime::Handle;
 
-/// How long Hadoop's authentication cookie holds (`hadoop.http.authentication.token.validity`).
-const COOKIE_LIFE_MS: i64 = 36_000_000;
-/// Of the right look; see `caller`.
-const COOKIE_SIGNATURE: &str = "c3VydXMgcmVhZHMgbm8gY29va2llcyBoZXJlLiAgICA=";
-
 pub struct Gateway {
     pub clients: Clients,
     pub runtime: Handle,
@@ -93,7 +88,7 @@ impl Gateway {
             set(&mut response, "Set-Cookie", "hadoop.auth=; Path=/; HttpOnly");
             return response;
         };
-        let cookie = surus_webhdfs::auth_cookie(&user, now_ms + COOKIE_LIFE_MS, COOKIE_SIGNATURE);
+        let cookie = surus_webhdfs::new_auth_cookie(&user, now_ms);
         let mut response = self.serve_user(user, request, peer).await;
         set(&mut response, "Set-Cookie", &cookie);
         response

@@ -2,8 +2,8 @@
 
 use surus_proto::hadoop::hdfs as proto;
 use surus_types::{
-    AclEntry, AclEntryKind, DatanodeId, DatanodeStats, EcPolicyState, ErasureCodingPolicy, FileStatus, FileType,
-    FsPermission, HdfsError, InodeId, LocatedBlock, LocatedBlocks, Replica, StorageType, XAttr,
+    DatanodeId, DatanodeStats, EcPolicyState, ErasureCodingPolicy, FileStatus, FileType, HdfsError, InodeId,
+    LocatedBlock, LocatedBlocks, Replica, StorageType,
 };
 use surus_webhdfs::json::StoragePolicy;
 use surus_webhdfs::{DiffEntry, DiffListingEntry, PutBlocks, PutStatus};
@@ -160,45 +160,6 @@ pub fn lend_policies(found: &[proto::BlockStoragePolicyProto], put: &mut dyn FnM
     put(&views);
 }
 
-pub fn acl_entry(entry: &proto::AclEntryProto) -> AclEntry {
-    AclEntry {
-        is_default: entry.scope == 1,
-        kind: match entry.r#type {
-            0 => AclEntryKind::User,
-            1 => AclEntryKind::Group,
-            2 => AclEntryKind::Mask,
-            _ => AclEntryKind::Other,
-        },
-        name: entry.name.as_deref().filter(|name| !name.is_empty()).map(Into::into),
-        permission: (entry.permissions & 7) as u8,
-    }
-}
-
-pub fn acl_entry_to_proto(entry: &AclEntry) -> proto::AclEntryProto {
-    proto::AclEntryProto {
-        r#type: entry.kind as i32,
-        scope: i32::from(entry.is_default),
-        permissions: i32::from(entry.permission),
-        name: entry.name.as_deref().map(Into::into),
-    }
-}
-
-pub fn xattr(found: proto::XAttrProto) -> XAttr {
-    XAttr { namespace: u8::try_from(found.namespace).unwrap_or(u8::MAX), name: found.name.into(), value: found.value }
-}
-
-pub fn xattr_to_proto(xattr: &XAttr) -> proto::XAttrProto {
-    proto::XAttrProto {
-        namespace: i32::from(xattr.namespace),
-        name: xattr.name.to_string(),
-        value: xattr.value.clone(),
-    }
-}
-
-pub fn permission_to_proto(permission: FsPermission) -> proto::FsPermissionProto {
-    proto::FsPermissionProto { perm: permission.0.into() }
-}
-
 pub fn diff_entry(entry: proto::SnapshotDiffReportEntryProto) -> DiffEntry {
     DiffEntry {
         source: entry.fullpath,
@@ -239,11 +200,5 @@ mod tests {
             ..Default::default()
         };
         assert_eq!(ec_policy(&message).name, "XOR-2-1-64k");
-    }
-
-    #[test]
-    fn acl_entries_there_and_back() {
-        let entry = AclEntry { is_default: true, kind: AclEntryKind::Group, name: Some("staff".into()), permission: 5 };
-        assert_eq!(acl_entry(&acl_entry_to_proto(&entry)), entry);
     }
 }

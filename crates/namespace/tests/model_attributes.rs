@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use surus_namespace::InodeView;
 use surus_namespace::acl::logical;
 use surus_namespace::edit_op::{AclEntry, AclEntryKind, XAttr};
-use surus_namespace::ops::change_acl::AclChange;
 use surus_namespace::tree::XAttrView;
+use surus_types::AclChange;
 use surus_types::ExceptionClass as E;
 
 /// Default or access, kind, name.

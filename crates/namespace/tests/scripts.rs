@@ -8,7 +8,7 @@ use surus_namespace::edit_op::{CachePool, ErasureCodingPolicyOp};
 use surus_namespace::ops::cache::{
     AddCacheDirective, ChangeCachePool, DirectiveInfo, Expiration, ModifyCacheDirective, RemoveCacheDirective,
 };
-use surus_namespace::ops::change_acl::{AclChange, ChangeAcl};
+use surus_namespace::ops::change_acl::ChangeAcl;
 use surus_namespace::ops::concat::Concat;
 use surus_namespace::ops::create::{Create, NewFileKey, flag};
 use surus_namespace::ops::delete::Delete;
@@ -32,7 +32,9 @@ use surus_namespace::tree::XAttrView;
 use surus_namespace::{Namespace, NamespaceConfig};
 use surus_types::acl::parse_acl_spec;
 use surus_types::xattr::{parse_xattr_name, prefixed};
-use surus_types::{ContentSummary, FsAction, FsPermission, HdfsError, InodeId, STORAGE_TYPES, StorageType, XAttr};
+use surus_types::{
+    AclChange, ContentSummary, FsAction, FsPermission, HdfsError, InodeId, STORAGE_TYPES, StorageType, XAttr,
+};
 
 fn octal(word: &str) -> u16 {
     u16::from_str_radix(word, 8).unwrap()

@@ -38,6 +38,30 @@ impl AclEntryKind {
     }
 }
 
+/// What is done to an access control list; entries in any order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AclChange<'a> {
+    Modify(&'a [AclEntry]),
+    RemoveEntries(&'a [AclEntry]),
+    RemoveDefault,
+    Remove,
+    /// Without entries: as `Remove`.
+    Set(&'a [AclEntry]),
+}
+
+impl AclChange<'_> {
+    /// The name that audit logs and refusals show.
+    pub fn operation(self) -> &'static str {
+        match self {
+            Self::Modify(_) => "modifyAclEntries",
+            Self::RemoveEntries(_) => "removeAclEntries",
+            Self::RemoveDefault => "removeDefaultAcl",
+            Self::Remove => "removeAcl",
+            Self::Set(_) => "setAcl",
+        }
+    }
+}
+
 /// `default:user:alice:r-x`.
 impl fmt::Display for AclEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -18,7 +18,7 @@ pub mod status;
 pub mod storage_types;
 pub mod xattr;
 
-pub use acl::{AclEntry, AclEntryKind};
+pub use acl::{AclChange, AclEntry, AclEntryKind};
 pub use block::{Block, ExtendedBlock, ReplicaState, StorageType};
 pub use caller::{Caller, RpcIds};
 pub use datanode::{AdminState, DatanodeId, DatanodeStats, StorageReport};

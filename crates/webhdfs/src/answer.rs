@@ -1,7 +1,7 @@
 //! From an operation to its answer, for every server: asks the file system, writes the JSON that the server speaks.
 //! Not here: what moves data (OPEN, CREATE, APPEND, GETFILECHECKSUM) and LISTSTATUS, which is sent as it is made.
 
-use crate::file_system::{AclChange, DiffListingEntry, DiffPage, FileSystem};
+use crate::file_system::{DiffListingEntry, DiffPage, FileSystem};
 use crate::json::{self, Listing};
 use crate::request::{Operation, Side};
 use crate::{json_ec, json_httpfs, json_snapshots, unsupported_error};
@@ -279,6 +279,10 @@ fn change_with_truth<F: FileSystem>(fs: &F, path: &str, operation: &Operation) -
 }
 
 fn change<F: FileSystem>(fs: &F, path: &str, operation: &Operation) -> Result<Answer, F::Error> {
+    if let Some(change) = operation.acl_change() {
+        fs.change_acl(path, change)?;
+        return Ok(Answer::Empty { typed: true });
+    }
     let mut typed = true;
     match operation {
         Operation::Rename { destination, options: Some(options) } => fs.rename2(path, destination, *options)?,
@@ -298,11 +302,6 @@ fn change<F: FileSystem>(fs: &F, path: &str, operation: &Operation) -> Result<An
         Operation::SetEcPolicy { policy } => fs.set_ec_policy(path, Some(policy))?,
         Operation::EnableEcPolicy { policy } => fs.enable_ec_policy(policy, true)?,
         Operation::DisableEcPolicy { policy } => fs.enable_ec_policy(policy, false)?,
-        Operation::ModifyAclEntries { entries } => fs.change_acl(path, AclChange::Modify(entries))?,
-        Operation::RemoveAclEntries { entries } => fs.change_acl(path, AclChange::RemoveEntries(entries))?,
-        Operation::RemoveDefaultAcl => fs.change_acl(path, AclChange::RemoveDefault)?,
-        Operation::RemoveAcl => fs.change_acl(path, AclChange::Remove)?,
-        Operation::SetAcl { entries } => fs.change_acl(path, AclChange::Set(entries))?,
         Operation::SetXAttr { xattr, flags } => fs.set_xattr(path, xattr, *flags)?,
         Operation::RemoveXAttr { xattr } => fs.remove_xattr(path, xattr)?,
         Operation::AllowSnapshot => fs.allow_snapshot(path, true)?,

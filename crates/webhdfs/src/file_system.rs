@@ -4,22 +4,12 @@
 use crate::json::{ServerDefaults, StoragePolicy};
 use crate::request::RenameOptions;
 use surus_types::{
-    AclEntry, ContentSummary, EcPolicyState, ErasureCodingPolicy, FileStatus, FsAction, FsPermission, FsStats,
-    HdfsError, LocatedBlock, LocatedBlocks, StorageType, XAttr,
+    AclChange, AclEntry, ContentSummary, EcPolicyState, ErasureCodingPolicy, FileStatus, FsAction, FsPermission,
+    FsStats, HdfsError, LocatedBlock, LocatedBlocks, StorageType, XAttr,
 };
 
 /// Takes a status that is lent.
 pub type PutStatus<'p> = &'p mut dyn FnMut(&FileStatus<'_>);
-
-/// What is done to an access control list.
-#[derive(Clone, Copy, Debug)]
-pub enum AclChange<'a> {
-    Modify(&'a [AclEntry]),
-    RemoveEntries(&'a [AclEntry]),
-    RemoveDefault,
-    Remove,
-    Set(&'a [AclEntry]),
-}
 
 /// The access control list of a path.
 #[derive(Clone, Debug)]

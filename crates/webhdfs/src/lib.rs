@@ -17,8 +17,8 @@ pub mod web;
 
 pub use answer::{Answer, KeepName, Page, answer};
 pub use file_system::{
-    AclChange, AclStatus, DiffEntry, DiffListing, DiffListingEntry, DiffPage, DiffReport, FileSystem, PutBlocks,
-    PutSnapshot, PutSnapshottable, PutStatus,
+    AclStatus, DiffEntry, DiffListing, DiffListingEntry, DiffPage, DiffReport, FileSystem, PutBlocks, PutSnapshot,
+    PutSnapshottable, PutStatus,
 };
 pub use parse::{PREFIX, httpfs_location, parse, path_below_prefix, unsupported_error, user_name};
 pub use redirect::location;
@@ -43,8 +43,17 @@ pub const OCTET_STREAM: &str = "application/octet-stream";
 /// The user of a request that names none (`hadoop.http.staticuser.user`).
 pub const DEFAULT_USER: &str = "dr.who";
 
-/// The `Set-Cookie` of an answer to a request that names its user, in the form of Hadoop's authentication filter. With simple
-/// authentication nobody reads it back, so `signature` may be anything of the right look.
+/// How long Hadoop's authentication cookie holds (`hadoop.http.authentication.token.validity`).
+const COOKIE_LIFE_MS: i64 = 36_000_000;
+/// Of the right look. With simple authentication nobody reads it back.
+const COOKIE_SIGNATURE: &str = "c3VydXMgcmVhZHMgbm8gY29va2llcyBoZXJlLiAgICA=";
+
+/// The `Set-Cookie` of an answer to a request that names its user.
+pub fn new_auth_cookie(user: &str, now_ms: i64) -> String {
+    auth_cookie(user, now_ms.saturating_add(COOKIE_LIFE_MS), COOKIE_SIGNATURE)
+}
+
+/// The same in all its parts, in the form of Hadoop's authentication filter.
 /// Source: `AuthenticatedURL.java`, `AuthenticationToken.java`, Hadoop 3.5.0.
 pub fn auth_cookie(user: &str, expires_ms: i64, signature: &str) -> String {
     format!("hadoop.auth=\"u={user}&p={user}&t=simple&e={expires_ms}&s={signature}\"; Path=/; HttpOnly")

@@ -1,6 +1,6 @@
 //! What a client can ask over HTTP, after parsing.
 
-use surus_types::{AclEntry, FsAction, FsPermission, StorageType, XAttr, XAttrCodec};
+use surus_types::{AclChange, AclEntry, FsAction, FsPermission, StorageType, XAttr, XAttrCodec};
 
 /// Which daemon parses: the texts of errors, the set of operations and some defaults differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -273,4 +273,18 @@ impl CreateFlags {
 pub struct RenameOptions {
     pub overwrite: bool,
     pub to_trash: bool,
+}
+
+impl Operation {
+    /// For operations that change an access control list: how.
+    pub fn acl_change(&self) -> Option<AclChange<'_>> {
+        Some(match self {
+            Operation::ModifyAclEntries { entries } => AclChange::Modify(entries),
+            Operation::RemoveAclEntries { entries } => AclChange::RemoveEntries(entries),
+            Operation::RemoveDefaultAcl => AclChange::RemoveDefault,
+            Operation::RemoveAcl => AclChange::Remove,
+            Operation::SetAcl { entries } => AclChange::Set(entries),
+            _ => return None,
+        })
+    }
 }

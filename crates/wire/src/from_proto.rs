@@ -3,9 +3,10 @@
 use alloc::format;
 use surus_proto::hadoop::hdfs as p;
 use surus_types::{
-    AdminState, Block, BlockId, DatanodeId, DatanodeStats, ExtendedBlock, FsPermission, GenerationStamp,
+    AclEntry, AclEntryKind, AdminState, Block, BlockId, DatanodeId, DatanodeStats, ExtendedBlock, FsPermission,
+    GenerationStamp,
 };
-use surus_types::{ExceptionClass, HdfsError, StorageReport, StorageType};
+use surus_types::{ExceptionClass, HdfsError, StorageReport, StorageType, XAttr};
 
 pub fn block(block: &p::BlockProto) -> Block {
     Block {
@@ -30,6 +31,26 @@ pub fn extended_block_inner(block: &p::ExtendedBlockProto) -> Block {
 
 pub fn permission(permission: &p::FsPermissionProto) -> FsPermission {
     FsPermission::from_wire(permission.perm)
+}
+
+/// Numbers that the protocol lacks count as its first, as a Java server reads them.
+pub fn acl_entry(entry: &p::AclEntryProto) -> AclEntry {
+    AclEntry {
+        is_default: entry.scope == 1,
+        kind: match entry.r#type {
+            1 => AclEntryKind::Group,
+            2 => AclEntryKind::Mask,
+            3 => AclEntryKind::Other,
+            _ => AclEntryKind::User,
+        },
+        name: entry.name.as_deref().filter(|name| !name.is_empty()).map(Into::into),
+        permission: u8::try_from(entry.permissions).unwrap_or(0) & 7,
+    }
+}
+
+/// A namespace that the protocol lacks counts as its first.
+pub fn xattr(xattr: p::XAttrProto) -> XAttr {
+    XAttr { namespace: u8::try_from(xattr.namespace).unwrap_or(0), name: xattr.name.into(), value: xattr.value }
 }
 
 /// Storage types that this version does not know count as DISK.

@@ -7,11 +7,12 @@ use alloc::vec::Vec;
 use surus_proto::hadoop::common::TokenProto;
 use surus_proto::hadoop::hdfs as p;
 use surus_types::{
-    AdminState, Block, ContentSummary, DatanodeId, DatanodeStats, ErasureCodingPolicy, ExtendedBlock, FileStatus,
-    FileType,
+    AclEntry, AdminState, Block, ContentSummary, DatanodeId, DatanodeStats, ErasureCodingPolicy, ExtendedBlock,
+    FileStatus, FileType,
 };
 use surus_types::{
     FileEncryption, FsPermission, FsStats, HdfsError, LocatedBlock, Replica, STORAGE_TYPES, StorageReport, StorageType,
+    XAttr,
 };
 
 /// A token with its four required fields empty, as it is sent while security is off.
@@ -34,6 +35,19 @@ pub fn extended_block_parts(pool_id: &str, block: &Block) -> p::ExtendedBlockPro
         generation_stamp: block.generation_stamp.0,
         num_bytes: Some(block.num_bytes),
     }
+}
+
+pub fn acl_entry(entry: &AclEntry) -> p::AclEntryProto {
+    p::AclEntryProto {
+        r#type: entry.kind as i32,
+        scope: i32::from(entry.is_default),
+        permissions: i32::from(entry.permission & 7),
+        name: entry.name.as_deref().map(Into::into),
+    }
+}
+
+pub fn xattr(xattr: &XAttr) -> p::XAttrProto {
+    p::XAttrProto { namespace: i32::from(xattr.namespace), name: xattr.name.to_string(), value: xattr.value.clone() }
 }
 
 pub fn permission(permission: FsPermission) -> p::FsPermissionProto {
@@ -240,5 +254,18 @@ pub fn fs_stats(stats: &FsStats) -> p::GetFsStatsResponseProto {
         missing_repl_one_blocks: Some(stats.missing_replication_one_blocks),
         blocks_in_future: Some(stats.blocks_in_future),
         pending_deletion_blocks: Some(stats.pending_deletion_blocks),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::from_proto;
+    use surus_types::AclEntryKind;
+
+    #[test]
+    fn acl_entries_there_and_back() {
+        let entry = AclEntry { is_default: true, kind: AclEntryKind::Group, name: Some("staff".into()), permission: 5 };
+        assert_eq!(from_proto::acl_entry(&acl_entry(&entry)), entry);
     }
 }

@@ -2,10 +2,10 @@
 
 use super::Http;
 use super::local::LocalFile;
-use super::webhdfs::{self, PIECE_BYTES, Source};
+use super::webhdfs::{self, Source};
 use std::io;
 use std::sync::Arc;
-use surus_net::http::{FileRange, HttpBody, LocalData, RangeFuture, Uri};
+use surus_net::http::{FileRange, HttpBody, LocalData, PIECE_BYTES, RangeFuture, Uri};
 use surus_webhdfs::{Method, Side};
 
 impl LocalData for Http {

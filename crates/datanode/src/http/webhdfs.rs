@@ -4,21 +4,15 @@
 use super::Http;
 use super::answer::Answer;
 use super::local::LocalFile;
-use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::EXPECT;
-use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use surus_client::{ClientError, CreateOptions, DfsClient, Reader};
-use surus_net::http::{BodyReader, BodySender, HttpBody, drain};
+use surus_net::http::{BodyReader, HttpBody, drain};
 use surus_types::{ExceptionClass, FsPermission, HdfsError};
 use surus_webhdfs::{Create, Operation, Request};
 
-/// Data of one piece of a body. A file of up to this size is sent with the head, in one write.
-pub(super) const PIECE_BYTES: usize = 256 << 10;
-/// Pieces that wait for a slow client.
-const PIECES_MAX: usize = 2;
 /// Permission of a file whose request names none. Source: `PermissionParam.java`, Hadoop 3.5.0.
 const FILE_PERMISSION: FsPermission = FsPermission(0o644);
 
@@ -114,44 +108,10 @@ pub(super) fn body(
     path: &str,
     range: Range<u64>,
 ) -> Result<HttpBody, ClientError> {
-    let (offset, length) = (range.start, range.end - range.start);
-    let first_len = (length as usize).min(PIECE_BYTES);
-    let mut first = vec![0; first_len];
-    if first_len > 0 {
-        read_or_elsewhere(&mut source, client, path, offset, &mut first)?;
-    }
-    if first_len as u64 == length {
-        return Ok(first.into());
-    }
-    let (sender, body) = HttpBody::stream(PIECES_MAX, Some(length));
-    let (client, path) = (client.clone(), path.to_owned());
-    http.runtime.spawn_blocking(move || {
-        if let Err(e) = send_rest(&sender, source, &client, &path, first, range) {
-            tracing::info!("OPEN {path}: {e}");
-            sender.fail(io::Error::other(e));
-        }
-    });
-    Ok(body)
-}
-
-fn send_rest(
-    sender: &BodySender,
-    mut source: Source,
-    client: &DfsClient,
-    path: &str,
-    first: Vec<u8>,
-    range: Range<u64>,
-) -> Result<(), ClientError> {
-    let gone = |e: io::Error| ClientError::io(e.to_string());
-    let mut at = range.start + first.len() as u64;
-    sender.send_blocking(Bytes::from(first)).map_err(gone)?;
-    while at < range.end {
-        let mut piece = vec![0; PIECE_BYTES.min((range.end - at) as usize)];
-        read_or_elsewhere(&mut source, client, path, at, &mut piece)?;
-        at += piece.len() as u64;
-        sender.send_blocking(Bytes::from(piece)).map_err(gone)?;
-    }
-    Ok(())
+    let (client, file) = (client.clone(), path.to_owned());
+    HttpBody::ranged(&http.runtime, format!("OPEN {path}"), range, move |at, buffer| {
+        read_or_elsewhere(&mut source, &client, &file, at, buffer)
+    })
 }
 
 /// Reads from here, and from another replica where the one here is damaged or gone.

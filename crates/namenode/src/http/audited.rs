@@ -1,6 +1,5 @@
 //! What the audit log calls WebHDFS's operations, and whether the line shows owner and mode.
 
-use surus_namespace::ops::change_acl::AclChange;
 use surus_namespace::ops::set_quota::{DONT_SET, command};
 use surus_webhdfs::Operation;
 
@@ -30,19 +29,8 @@ pub fn audited(operation: &Operation, is_read_here: bool) -> Option<(&'static st
     })
 }
 
-fn acl_change(operation: &Operation) -> Option<AclChange<'_>> {
-    Some(match operation {
-        Operation::ModifyAclEntries { entries } => AclChange::Modify(entries),
-        Operation::RemoveAclEntries { entries } => AclChange::RemoveEntries(entries),
-        Operation::RemoveDefaultAcl => AclChange::RemoveDefault,
-        Operation::RemoveAcl => AclChange::Remove,
-        Operation::SetAcl { entries } => AclChange::Set(entries),
-        _ => return None,
-    })
-}
-
 fn of_attributes(operation: &Operation) -> Option<(&'static str, bool)> {
-    if let Some(change) = acl_change(operation) {
+    if let Some(change) = operation.acl_change() {
         return Some((change.operation(), true));
     }
     Some(match operation {

@@ -12,7 +12,7 @@ use crate::safe_mode::What;
 use crate::walks;
 use std::cell::Cell;
 use surus_namespace::edit_op;
-use surus_namespace::ops::change_acl::{self, ChangeAcl};
+use surus_namespace::ops::change_acl::ChangeAcl;
 use surus_namespace::ops::concat::Concat;
 use surus_namespace::ops::delete::Delete;
 use surus_namespace::ops::erasure_coding::{
@@ -36,13 +36,13 @@ use surus_namespace::ops::truncate::Truncate;
 use surus_namespace::storage_policy;
 use surus_namespace::tree::{AclEntryView, XAttrView};
 use surus_types::{
-    ContentSummary, EcPolicyState, ErasureCodingPolicy, FileStatus, FsAction, FsPermission, FsStats, HdfsError,
-    LocatedBlock, Replica, StorageType, TxId, XAttr,
+    AclChange, ContentSummary, EcPolicyState, ErasureCodingPolicy, FileStatus, FsAction, FsPermission, FsStats,
+    HdfsError, LocatedBlock, Replica, StorageType, TxId, XAttr,
 };
 use surus_webhdfs::json::{ServerDefaults, StoragePolicy};
 use surus_webhdfs::{
-    AclChange, AclStatus, DiffEntry, DiffListing, DiffListingEntry, DiffPage, DiffReport, FileSystem, PutBlocks,
-    PutSnapshot, PutSnapshottable, PutStatus, RenameOptions,
+    AclStatus, DiffEntry, DiffListing, DiffListingEntry, DiffPage, DiffReport, FileSystem, PutBlocks, PutSnapshot,
+    PutSnapshottable, PutStatus, RenameOptions,
 };
 
 type Result<T, E = HdfsError> = std::result::Result<T, E>;
@@ -361,13 +361,6 @@ impl FileSystem for CallFs<'_> {
     }
 
     fn change_acl(&self, path: &str, change: AclChange<'_>) -> Result<()> {
-        let change = match change {
-            AclChange::Modify(entries) => change_acl::AclChange::Modify(entries),
-            AclChange::RemoveEntries(entries) => change_acl::AclChange::RemoveEntries(entries),
-            AclChange::RemoveDefault => change_acl::AclChange::RemoveDefault,
-            AclChange::Remove => change_acl::AclChange::Remove,
-            AclChange::Set(entries) => change_acl::AclChange::Set(entries),
-        };
         let operation = ChangeAcl { src: path, change };
         self.settled(self.core.write(self.call, What(acl_verb(change), path), &operation, |_, ()| {}))
     }

@@ -17,11 +17,6 @@ use surus_webhdfs::web::DirectoryPage;
 use surus_webhdfs::{FileSystem, JSON, Method, OCTET_STREAM, Operation, Request, Side};
 use tokio::sync::oneshot;
 
-/// How long Hadoop's authentication cookie holds (`hadoop.http.authentication.token.validity`).
-const COOKIE_LIFE_MS: i64 = 36_000_000;
-/// Nobody reads the cookie back: with simple authentication the name in the query counts. It only has the right look.
-const COOKIE_SIGNATURE: &str = "c3VydXMgcmVhZHMgbm8gY29va2llcyBoZXJlLiAgICA=";
-
 /// What a request comes to.
 pub(super) enum Answer {
     /// A JSON body.
@@ -63,8 +58,7 @@ pub async fn serve(core: &Arc<Core>, request: HttpRequest<Incoming>, peer: Socke
         Err(error) => respond_error(&error),
     };
     if let Some(user) = surus_webhdfs::user_name(request.uri().query().unwrap_or("")) {
-        let expires_ms = core.clock.now_ms() + COOKIE_LIFE_MS;
-        set(&mut response, "Set-Cookie", &surus_webhdfs::auth_cookie(&user, expires_ms, COOKIE_SIGNATURE));
+        set(&mut response, "Set-Cookie", &surus_webhdfs::new_auth_cookie(&user, core.clock.now_ms()));
     }
     response
 }

@@ -11,7 +11,7 @@ use crate::resolve::DirOp;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use surus_types::{ExceptionClass, HdfsError};
+use surus_types::{AclChange, ExceptionClass, HdfsError};
 
 /// The request.
 #[derive(Clone, Copy, Debug)]
@@ -20,37 +20,13 @@ pub struct ChangeAcl<'a> {
     pub change: AclChange<'a>,
 }
 
-/// What is asked for; entries in any order.
-#[derive(Clone, Copy, Debug)]
-pub enum AclChange<'a> {
-    Modify(&'a [AclEntry]),
-    RemoveEntries(&'a [AclEntry]),
-    RemoveDefault,
-    Remove,
-    /// Without entries: as `Remove`.
-    Set(&'a [AclEntry]),
-}
-
-impl AclChange<'_> {
-    /// The name that audit logs and refusals show.
-    pub fn operation(self) -> &'static str {
-        match self {
-            Self::Modify(_) => "modifyAclEntries",
-            Self::RemoveEntries(_) => "removeAclEntries",
-            Self::RemoveDefault => "removeDefaultAcl",
-            Self::Remove => "removeAcl",
-            Self::Set(_) => "setAcl",
-        }
-    }
-
-    fn apply_to(self, existing: &[AclEntry]) -> Result<Vec<AclEntry>, String> {
-        match self {
-            Self::Modify(spec) => acl::merge(existing, spec),
-            Self::RemoveEntries(spec) => acl::remove_entries(existing, spec),
-            Self::RemoveDefault => acl::remove_defaults(existing),
-            Self::Remove | Self::Set([]) => Ok(Vec::new()),
-            Self::Set(spec) => acl::replace(existing, spec),
-        }
+fn apply_to(existing: &[AclEntry], change: AclChange<'_>) -> Result<Vec<AclEntry>, String> {
+    match change {
+        AclChange::Modify(spec) => acl::merge(existing, spec),
+        AclChange::RemoveEntries(spec) => acl::remove_entries(existing, spec),
+        AclChange::RemoveDefault => acl::remove_defaults(existing),
+        AclChange::Remove | AclChange::Set([]) => Ok(Vec::new()),
+        AclChange::Set(spec) => acl::replace(existing, spec),
     }
 }
 
@@ -65,7 +41,7 @@ impl Operation for ChangeAcl<'_> {
         // setAcl names the path as it was given.
         let shown = if matches!(self.change, AclChange::Set(_)) { self.src } else { &path.path };
         let refused = |text: String| HdfsError::new(ExceptionClass::Acl, format!("{text} Path: {shown}"));
-        let entries = self.change.apply_to(&acl::logical(inode)).map_err(refused)?;
+        let entries = apply_to(&acl::logical(inode), self.change).map_err(refused)?;
         if !inode.is_directory() && entries.iter().any(|entry| entry.is_default) {
             let path = &path.path;
             return Err(refused(format!("Invalid ACL: only directories may have a default ACL. Path: {path}")).into());

@@ -3,13 +3,19 @@
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
+use std::error::Error;
 use std::io;
+use std::ops::Range;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+/// Data of one piece of a body that is read while it leaves. A body of up to this size leaves with the head, in one write.
+pub const PIECE_BYTES: usize = 256 << 10;
+/// Pieces that wait for a slow client.
+const PIECES_MAX: usize = 2;
 /// How much of a refused upload is read so that the client sees the answer rather than a broken connection.
 const DRAIN_BYTES_MAX: usize = 8 << 20;
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(2);
@@ -36,6 +42,48 @@ impl HttpBody {
     pub fn stream(pieces_max: usize, length: Option<u64>) -> (BodySender, Self) {
         let (sender, pieces) = mpsc::channel(pieces_max.max(1));
         (BodySender(sender), HttpBody::Stream { pieces, left: length })
+    }
+
+    /// The bytes of a range, which `read` fills buffer by buffer, in order, each from its offset on. The first piece is read
+    /// before this returns, further ones on a thread of their own as the body leaves: an error there is logged with `what`, and
+    /// breaks the body off.
+    ///
+    /// # Errors
+    /// That of the first piece.
+    pub fn ranged<E: Error + Send + Sync + 'static>(
+        runtime: &Handle,
+        what: String,
+        range: Range<u64>,
+        mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E> + Send + 'static,
+    ) -> Result<Self, E> {
+        let length = range.end - range.start;
+        let room = move |at| vec![0; usize::try_from(range.end - at).unwrap_or(usize::MAX).min(PIECE_BYTES)];
+        let mut first = room(range.start);
+        if !first.is_empty() {
+            read(range.start, &mut first)?;
+        }
+        if first.len() as u64 == length {
+            return Ok(first.into());
+        }
+        let (sender, body) = HttpBody::stream(PIECES_MAX, Some(length));
+        let send = move |sender: &BodySender| -> io::Result<()> {
+            let mut at = range.start + first.len() as u64;
+            sender.send_blocking(Bytes::from(first))?;
+            while at < range.end {
+                let mut piece = room(at);
+                read(at, &mut piece).map_err(io::Error::other)?;
+                at += piece.len() as u64;
+                sender.send_blocking(Bytes::from(piece))?;
+            }
+            Ok(())
+        };
+        runtime.spawn_blocking(move || {
+            if let Err(error) = send(&sender) {
+                tracing::info!("{what}: {error}");
+                sender.fail(error);
+            }
+        });
+        Ok(body)
     }
 }
 

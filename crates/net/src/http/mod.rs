@@ -5,7 +5,7 @@ mod get;
 mod local_data;
 mod server;
 
-pub use body::{BodyReader, BodySender, HttpBody, drain};
+pub use body::{BodyReader, BodySender, HttpBody, PIECE_BYTES, drain};
 pub use get::{HttpAnswer, exchange, get};
 pub use hyper::body::{Bytes, Incoming};
 pub use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri, header};

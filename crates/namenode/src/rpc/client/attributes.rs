@@ -6,8 +6,8 @@ use crate::rpc::client::encryption::check_attribute;
 use crate::rpc::datanode::put;
 use crate::safe_mode::What;
 use prost::Message;
-use surus_namespace::edit_op::{AclEntry, AclEntryKind, XAttr};
-use surus_namespace::ops::change_acl::{AclChange, ChangeAcl};
+use surus_namespace::edit_op::{AclEntry, XAttr};
+use surus_namespace::ops::change_acl::ChangeAcl;
 use surus_namespace::ops::remove_xattr::RemoveXAttr;
 use surus_namespace::ops::set_xattr::SetXAttr;
 use surus_namespace::tree::XAttrView;
@@ -19,25 +19,11 @@ use surus_proto::hadoop::hdfs::{
     RemoveDefaultAclResponseProto, RemoveXAttrRequestProto, RemoveXAttrResponseProto, SetAclRequestProto,
     SetAclResponseProto, SetXAttrRequestProto, SetXAttrResponseProto, XAttrProto,
 };
-use surus_types::{FsPermission, HdfsError};
-
-/// Numbers that the protocol lacks count as its first, as a Java server reads them.
-fn acl_entry(entry: &AclEntryProto) -> AclEntry {
-    AclEntry {
-        is_default: entry.scope == 1,
-        kind: match entry.r#type {
-            1 => AclEntryKind::Group,
-            2 => AclEntryKind::Mask,
-            3 => AclEntryKind::Other,
-            _ => AclEntryKind::User,
-        },
-        name: entry.name.as_deref().filter(|name| !name.is_empty()).map(Into::into),
-        permission: u8::try_from(entry.permissions).unwrap_or(0) & 7,
-    }
-}
+use surus_types::{AclChange, FsPermission, HdfsError};
+use surus_wire::from_proto;
 
 fn acl_spec(entries: &[AclEntryProto]) -> Vec<AclEntry> {
-    entries.iter().map(acl_entry).collect()
+    entries.iter().map(from_proto::acl_entry).collect()
 }
 
 /// The first words of the refusal in safe mode.
@@ -112,11 +98,6 @@ pub(super) fn get_acl_status(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) ->
     Ok(())
 }
 
-fn xattr(xattr: &XAttrProto) -> XAttr {
-    let namespace = u8::try_from(xattr.namespace).unwrap_or(0);
-    XAttr { namespace, name: xattr.name.as_str().into(), value: xattr.value.clone() }
-}
-
 fn to_proto(xattrs: &[XAttrView<'_>]) -> Vec<XAttrProto> {
     let proto = |x: &XAttrView<'_>| XAttrProto {
         namespace: i32::from(x.namespace),
@@ -128,7 +109,7 @@ fn to_proto(xattrs: &[XAttrView<'_>]) -> Vec<XAttrProto> {
 
 pub(super) fn set_xattr(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: SetXAttrRequestProto = call.decode()?;
-    let xattr = xattr(&request.x_attr.unwrap_or_default());
+    let xattr = from_proto::xattr(request.x_attr.unwrap_or_default());
     check_attribute(&xattr)?;
     let operation = SetXAttr { src: &request.src, xattr: &xattr, flags: request.flag.unwrap_or(0) };
     core.write(call, What("Cannot set XAttr on ", &request.src), &operation, |_, ()| {
@@ -138,7 +119,7 @@ pub(super) fn set_xattr(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Resu
 
 pub(super) fn remove_xattr(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<Done, Refused> {
     let request: RemoveXAttrRequestProto = call.decode()?;
-    let xattr = xattr(&request.x_attr.unwrap_or_default());
+    let xattr = from_proto::xattr(request.x_attr.unwrap_or_default());
     let operation = RemoveXAttr { src: &request.src, xattr: &xattr };
     let what = What("Cannot remove XAttr entry on ", &request.src);
     core.write(call, what, &operation, |_, ()| put(out, &RemoveXAttrResponseProto {}))
@@ -146,7 +127,7 @@ pub(super) fn remove_xattr(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> R
 
 pub(super) fn get_xattrs(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
     let request: GetXAttrsRequestProto = call.decode()?;
-    let names: Vec<XAttr> = request.x_attrs.iter().map(xattr).collect();
+    let names: Vec<XAttr> = request.x_attrs.into_iter().map(from_proto::xattr).collect();
     let (env, namespace) = (core.env(call), core.namespace.read());
     let x_attrs = to_proto(&namespace.get_xattrs(&env, &request.src, &names)?);
     put(out, &GetXAttrsResponseProto { x_attrs });

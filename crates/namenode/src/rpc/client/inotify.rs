@@ -7,13 +7,14 @@ use crate::core::Core;
 use crate::rpc::datanode::put;
 use prost::Message;
 use surus_namespace::EditOp;
-use surus_namespace::edit_op::{AclEntry, AddClose, XAttr};
+use surus_namespace::edit_op::AddClose;
 use surus_proto::hadoop::hdfs::{
-    AclEntryProto, AppendEventProto, CloseEventProto, CreateEventProto, EventBatchProto, EventProto, EventType,
-    EventsListProto, FsPermissionProto, GetEditsFromTxidRequestProto, GetEditsFromTxidResponseProto, INodeType,
-    MetadataUpdateEventProto, MetadataUpdateType, RenameEventProto, TruncateEventProto, UnlinkEventProto, XAttrProto,
+    AppendEventProto, CloseEventProto, CreateEventProto, EventBatchProto, EventProto, EventType, EventsListProto,
+    FsPermissionProto, GetEditsFromTxidRequestProto, GetEditsFromTxidResponseProto, INodeType,
+    MetadataUpdateEventProto, MetadataUpdateType, RenameEventProto, TruncateEventProto, UnlinkEventProto,
 };
 use surus_types::{FsPermission, HdfsError, PermissionStatus, TxId};
+use surus_wire::to_proto;
 
 /// Runs on a thread that may wait for the disk.
 pub(super) fn get_edits_from_txid(core: &Core, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), HdfsError> {
@@ -173,31 +174,18 @@ fn metadata(op: &EditOp) -> Option<MetadataUpdateEventProto> {
             ..update(path, MetadataUpdateType::MetaTypeTimes)
         },
         EditOp::SetAcl { src, entries } => MetadataUpdateEventProto {
-            acls: entries.iter().map(acl_entry).collect(),
+            acls: entries.iter().map(to_proto::acl_entry).collect(),
             ..update(src, MetadataUpdateType::MetaTypeAcls)
         },
         EditOp::SetXAttr { src, xattrs, .. } => MetadataUpdateEventProto {
-            x_attrs: xattrs.iter().map(xattr).collect(),
+            x_attrs: xattrs.iter().map(to_proto::xattr).collect(),
             ..update(src, MetadataUpdateType::MetaTypeXattrs)
         },
         EditOp::RemoveXAttr { src, xattrs, .. } => MetadataUpdateEventProto {
-            x_attrs: xattrs.iter().map(xattr).collect(),
+            x_attrs: xattrs.iter().map(to_proto::xattr).collect(),
             x_attrs_removed: Some(true),
             ..update(src, MetadataUpdateType::MetaTypeXattrs)
         },
         _ => return None,
     })
-}
-
-fn acl_entry(entry: &AclEntry) -> AclEntryProto {
-    AclEntryProto {
-        r#type: entry.kind as i32,
-        scope: i32::from(entry.is_default),
-        permissions: i32::from(entry.permission & 7),
-        name: entry.name.as_deref().map(str::to_owned),
-    }
-}
-
-fn xattr(xattr: &XAttr) -> XAttrProto {
-    XAttrProto { namespace: i32::from(xattr.namespace), name: xattr.name.to_string(), value: xattr.value.clone() }
 }
