@@ -103,12 +103,13 @@ impl BlockManager {
         }
         let mut left = progress.limit;
         while left > 0 && !progress.is_done() {
+            let is_unlisted = |handle| !progress.seen.contains(handle) && !reporting.touched.contains(handle);
             (progress.stage, left) = match progress.stage {
                 Stage::New | Stage::Listed => {
                     self.take_listed(storage, blocks, &mut progress.seen, &reporting.touched, left)
                 }
-                Stage::Stored(from) => self.drop_unlisted(storage, from, &progress.seen, &reporting.touched, left),
-                Stage::Open(from) => self.forget_unlisted(storage, from, &progress.seen, &reporting.touched, left),
+                Stage::Stored(from) => self.drop_unlisted(storage, from, is_unlisted, left),
+                Stage::Open(from) => self.forget_unlisted(storage, from, is_unlisted, left),
                 Stage::Excess(from) => self.reconsider_excess(storage, from, left),
                 Stage::Done => break,
             };
@@ -166,8 +167,7 @@ impl BlockManager {
         &mut self,
         storage: StorageHandle,
         from: u32,
-        seen: &HandleSet,
-        touched: &HandleSet,
+        is_unlisted: impl Fn(u32) -> bool,
         mut left: usize,
     ) -> (Stage, usize) {
         let (mut next, mut gone) = (Some(from), Vec::new());
@@ -176,7 +176,7 @@ impl BlockManager {
                 break;
             }
             next = handle.checked_add(1);
-            let is_gone = !seen.contains(handle) && !touched.contains(handle);
+            let is_gone = is_unlisted(handle);
             if is_gone {
                 gone.push(handle);
             }
@@ -196,8 +196,7 @@ impl BlockManager {
         &mut self,
         storage: StorageHandle,
         from: u32,
-        seen: &HandleSet,
-        touched: &HandleSet,
+        is_unlisted: impl Fn(u32) -> bool,
         mut left: usize,
     ) -> (Stage, usize) {
         for (handle, open) in self.open.range_mut(BlockHandle(from)..) {
@@ -205,7 +204,7 @@ impl BlockManager {
                 return (Stage::Open(handle.0), 0);
             }
             left -= 1;
-            if !seen.contains(handle.0) && !touched.contains(handle.0) {
+            if is_unlisted(handle.0) {
                 // A pipeline that is just being set up has no replica yet (length 0): it stays expected.
                 open.expected.retain(|e| e.storage != storage || e.num_bytes == 0);
             }
