@@ -3,22 +3,20 @@
 # Around it requests of no good senders, by curl: the statuses that Hadoop answers.
 # usage: run.sh SURUS PORT      Last line: "N passed, N failed".
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd); H=$here/../hadoop.sh
+. "$(dirname "$0")/../lib.sh"
 surus=$(readlink -f "$1") p=$2
-d=$(mktemp -d) passed=0 failed=0
+d=$(mktemp -d)
 export JOPTS=-Xmx256m
 trap '"$H" stop "$d"; sleep 1; rm -rf "$d"' EXIT
-check() { if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $1"; fi; }
-prop() { sed -i "s|</configuration>|<property><name>$1</name><value>$2</value></property></configuration>|" "$d/conf/hdfs-site.xml"; }
 "$H" conf "$d" "$p"
-prop dfs.namenode.checkpoint.dir "file://$d/secondary"; prop dfs.namenode.secondary.http-address "127.0.0.1:$((p + 7))"
+prop "$d" dfs.namenode.checkpoint.dir "file://$d/secondary"; prop "$d" dfs.namenode.secondary.http-address "127.0.0.1:$((p + 7))"
 # An image younger than three quarters of it is reason enough to refuse one; Surus's own checkpoint waits for it, too.
-prop dfs.namenode.checkpoint.period 16; prop dfs.namenode.safemode.extension 0
+prop "$d" dfs.namenode.checkpoint.period 16; prop "$d" dfs.namenode.safemode.extension 0
 http=127.0.0.1:$((p + 1))
-start() { SURUS=$surus "$H" nn "$d"; for _ in $(seq 100); do curl -sf "http://$http/jmx" > /dev/null && return; sleep 0.1; done; }
+start() { as surus "$H" nn "$d"; for _ in $(seq 100); do curl -sf "http://$http/jmx" > /dev/null && return; sleep 0.1; done; }
 images() { (cd "$1/current" && ls | grep -E '^fsimage_[0-9]+$' | sort); }
 secondary() { "$H" run "$d" org.apache.hadoop.hdfs.server.namenode.SecondaryNameNode -checkpoint force > "$d/secondary.log" 2>&1; }
-SURUS=$surus "$H" format "$d" > "$d/format.log" 2>&1; start
+as surus "$H" format "$d" > "$d/format.log" 2>&1; start
 "$H" fs "$d" -mkdir -p /a/b /c 2> "$d/fs.log"; "$H" fs "$d" -setfacl -m user:bob:rwx /a 2>> "$d/fs.log"
 
 sleep 13; "$H" fs "$d" -mkdir /late 2>> "$d/fs.log"
@@ -48,5 +46,4 @@ kill -9 "$(cat "$d/nn.pid")"; sleep 1; start
 grep -q "loaded $image" "$d/nn.log"; check "the start is not on $image: $(grep -a loaded "$d/nn.log" | tail -1)" $?
 "$H" fs "$d" -ls -R / 2>> "$d/fs.log" | awk '{print $NF}' | tr '\n' ' ' | grep -qx '/a /a/b /c /late '; check "the paths after it" $?
 "$H" fs "$d" -getfacl /a 2>> "$d/fs.log" | grep -qx 'user:bob:rwx'; check "the ACL after it" $?
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+summary

@@ -189,10 +189,19 @@ pub fn tail_without_rpc(core: &Core) -> Box<str> {
     core.config.audit_context.as_ref().map_or_else(Box::default, |rules| rules.tail(b"", b"", 0))
 }
 
+fn entry_of(method: &str) -> Option<&'static Entry> {
+    let index = ENTRIES.binary_search_by(|e| e.method.cmp(method)).ok()?;
+    Some(&ENTRIES[index])
+}
+
+/// Whether calls of an RPC method can leave a line now.
+pub fn is_logged(method: &str) -> bool {
+    is_on() && entry_of(method).is_some()
+}
+
 /// Logs a call that came by RPC, if it is one that is logged. `result` is the encoded answer, or what refused the call.
 pub fn rpc(core: &Core, method: &str, call: &Call<'_>, result: Result<&[u8], &HdfsError>) {
-    let Ok(index) = ENTRIES.binary_search_by(|e| e.method.cmp(method)) else { return };
-    let entry = &ENTRIES[index];
+    let Some(entry) = entry_of(method) else { return };
     let Some(allowed) = is_allowed(method, result) else { return };
     if allowed && entry.denials_only {
         return;

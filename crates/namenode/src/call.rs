@@ -21,7 +21,14 @@ pub struct Call<'a> {
     pub audit_tail: &'a str,
 }
 
-impl Call<'_> {
+static NO_IDS: RpcIds = RpcIds::NONE;
+
+impl<'a> Call<'a> {
+    /// One that came by no RPC: by HTTP, or the NameNode's own. It is never parked.
+    pub fn without_rpc(caller: &'a Caller) -> Self {
+        Call { caller, rpc: &NO_IDS, body: &[], waited: true, audit_tail: "" }
+    }
+
     /// The request message.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use surus_namespace::plan::SoftEffect;
 use surus_namespace::{EditOp, Env, Namespace, Operation, Plan, Refusal, WaitFor};
 use surus_net::rpc::{ReadyReply, send_together};
-use surus_types::{ExceptionClass, HdfsError, RpcIds, TxId};
+use surus_types::{ExceptionClass, HdfsError, TxId};
 use tokio::sync::oneshot;
 
 /// What waits for a transaction to be durable.
@@ -219,7 +219,7 @@ impl Core {
     /// # Errors
     /// The plan's refusal; one that would have to wait counts as an error.
     pub fn change<O: Operation>(&self, operation: &O) -> Result<O::Reply, HdfsError> {
-        let call = Call { caller: &self.own_caller, rpc: &RpcIds::NONE, body: &[], waited: true, audit_tail: "" };
+        let call = Call::without_rpc(&self.own_caller);
         let env = self.env(&call);
         let mut namespace = self.namespace.write();
         namespace.set_now(env.monotonic_ms);

@@ -57,7 +57,7 @@ impl RpcService for Service {
             _ => RpcIds { client_id: call.client_id.to_vec(), call_id: call.call_id },
         };
         let audit_tail = match &core.config.audit_context {
-            Some(rules) if audit::is_on() => {
+            Some(rules) if audit::is_logged(method.name) => {
                 rules.tail(call.caller_context, call.caller_signature, call.connection.peer.port())
             }
             _ => Box::default(),

@@ -115,8 +115,10 @@ pub async fn run(core: Weak<Core>) {
 }
 
 async fn tick_redundancy(core: &Core) {
-    let mut slices = 0..REDUNDANCY_SLICES_MAX;
-    while slices.next().is_some() && core.observe(Observation::RedundancySlice).is_more {
+    for _ in 0..REDUNDANCY_SLICES_MAX {
+        if !core.observe(Observation::RedundancySlice).is_more {
+            break;
+        }
         tokio::task::yield_now().await;
     }
     core.observe(Observation::RedundancyTick);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use surus_net::http::{
     FileRange, HttpBody, Incoming, Method as HttpMethod, Request as HttpRequest, Response, StatusCode,
 };
-use surus_types::{Caller, ExceptionClass, FileStatus, HdfsError, RpcIds, TxId};
+use surus_types::{Caller, ExceptionClass, FileStatus, HdfsError, TxId};
 use surus_webhdfs::json::{self, Listing};
 use surus_webhdfs::web::DirectoryPage;
 use surus_webhdfs::{FileSystem, JSON, Method, OCTET_STREAM, Operation, Request, Side};
@@ -91,7 +91,7 @@ async fn outcome(core: &Arc<Core>, http: &HttpRequest<Incoming>, peer: SocketAdd
     };
     let request = surus_webhdfs::parse(Side::NameNode, method, http.uri().path(), http.uri().query().unwrap_or(""))?;
     let caller = caller(core, &request, peer).await?;
-    let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true, audit_tail: "" };
+    let call = Call::without_rpc(&caller);
     let has_body = !http.body().is_end_stream();
     let here = may_be_here.then(|| one_hop::answer(core, &call, &request, has_body)).flatten();
     let is_here = here.is_some();
@@ -233,7 +233,7 @@ fn more_pages(core: &Core, call: &Call<'_>, src: &str, form: Form, first: Vec<u8
             return None;
         }
         let Some(core) = me.upgrade() else { return Some(Err(std::io::ErrorKind::BrokenPipe.into())) };
-        let call = Call { caller: &caller, rpc: &RpcIds::NONE, body: &[], waited: true, audit_tail: "" };
+        let call = Call::without_rpc(&caller);
         let mut page = Vec::with_capacity(page_bytes + page_bytes / 8);
         match list_page(&core, &call, &src, &last, &form, false, &mut page) {
             Ok(end) => (remaining, last) = end,

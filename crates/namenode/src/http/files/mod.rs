@@ -18,7 +18,7 @@ use surus_namespace::ops::get_block_locations::{BlockLocationsPart, GetBlockLoca
 use surus_net::http::{
     BodySender, FileRange, HttpBody, Incoming, Method, Request as HttpRequest, Response, StatusCode, header,
 };
-use surus_types::{Caller, FileType, HdfsError, RpcIds};
+use surus_types::{Caller, FileType, HdfsError};
 use surus_webhdfs::json::Listing;
 use surus_webhdfs::web::{self, DirectoryPage, FileRequest, Multipart, Representation, Selected};
 use surus_webhdfs::{JSON, Operation, Request};
@@ -88,7 +88,7 @@ async fn get(
 ) -> Result<Response<HttpBody>, HdfsError> {
     let open = open_request(asked);
     let caller = webhdfs::caller(core, &open, peer).await?;
-    let call = call_of(&caller);
+    let call = Call::without_rpc(&caller);
     let found = find(core, &call, &open, &request);
     let cmd = if matches!(found, Ok(Found::Directory)) { "listStatus" } else { "open" };
     if !matches!(found, Ok(Found::ForClients)) {
@@ -102,12 +102,6 @@ async fn get(
         }),
         Found::ForClients => for_clients(core, &call, asked, &open, request, peer).await,
     }
-}
-
-static NO_RPC: RpcIds = RpcIds::NONE;
-
-fn call_of(caller: &Caller) -> Call<'_> {
-    Call { caller, rpc: &NO_RPC, body: &[], waited: true, audit_tail: "" }
 }
 
 fn audit_line(core: &Core, caller: &Caller, cmd: &str, path: &str, allowed: Option<bool>) {
@@ -156,7 +150,7 @@ fn find(core: &Core, call: &Call<'_>, open: &Request, request: &HttpRequest<Inco
     let is_get = request.method() == Method::GET;
     let selected = web::select(is_get, request.headers(), &representation);
     let wanted = match &selected {
-        Selected::Whole => std::iter::once(0..representation.length).collect(),
+        Selected::Whole if is_get => std::iter::once(0..representation.length).collect(),
         Selected::Parts(parts) => parts.clone(),
         _ => Vec::new(),
     };

@@ -1,6 +1,6 @@
 //! PUT and DELETE of the plain web door.
 
-use super::{call_of, open_request, redirect_to, refused, text};
+use super::{open_request, redirect_to, refused, text};
 use crate::call::Call;
 use crate::core::Core;
 use crate::http::{answer, one_hop, redirect, webhdfs};
@@ -68,7 +68,7 @@ pub async fn put(
     peer: SocketAddr,
 ) -> Result<Response<HttpBody>, HdfsError> {
     let caller = webhdfs::caller(core, &open_request(asked), peer).await?;
-    let call = call_of(&caller);
+    let call = Call::without_rpc(&caller);
     let Prepared { is_new, must_be_new, create } = match prepare(core, &call, asked, &request) {
         Ok(prepared) => prepared,
         Err(refusal) => {
@@ -161,7 +161,7 @@ pub async fn delete(
 ) -> Result<Response<HttpBody>, HdfsError> {
     let src = asked.path.as_str();
     let caller = webhdfs::caller(core, &open_request(asked), peer).await?;
-    let call = call_of(&caller);
+    let call = Call::without_rpc(&caller);
     let before = present(core, &call, src, web::is_conditional(request.headers()))?;
     if !before.allows(request) {
         return Ok(text(StatusCode::PRECONDITION_FAILED, "The file is not as the request wants it.\n"));

@@ -272,8 +272,7 @@ impl Fsck<'_> {
     }
 
     fn delete(&self, path: &str) {
-        let call =
-            crate::call::Call { caller: self.caller, rpc: &RpcIds::NONE, body: &[], waited: true, audit_tail: "" };
+        let call = crate::call::Call::without_rpc(self.caller);
         let what = crate::safe_mode::What("Cannot delete ", path);
         let operation = Delete { src: path, recursive: true };
         match self.core.write(&call, what, &operation, |_, _| ()) {
