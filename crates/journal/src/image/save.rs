@@ -142,7 +142,7 @@ fn put_file(
     strings: &mut Strings,
 ) {
     let layout = inode.layout();
-    let is_striped = layout.erasure_coding_policy != 0;
+    let is_striped = layout.is_erasure_coded();
     if !is_striped {
         put_u64(out, 1, u64::from(layout.replication));
     }
@@ -173,7 +173,7 @@ fn put_file(
     }
 }
 
-fn put_block(out: &mut Vec<u8>, block: Block) {
+pub(super) fn put_block(out: &mut Vec<u8>, block: Block) {
     put_u64(out, 1, block.id.0 as u64);
     put_u64(out, 2, block.generation_stamp.0);
     put_u64(out, 3, block.num_bytes);
@@ -195,7 +195,7 @@ fn put_truncate(out: &mut Vec<u8>, truncate: &PendingTruncate) {
 /// The attributes of a file in a snapshot; features come behind them.
 pub(super) fn put_file_attributes(out: &mut Vec<u8>, inode: InodeView<'_>, permission: u64) {
     let layout = inode.layout();
-    let is_striped = layout.erasure_coding_policy != 0;
+    let is_striped = layout.is_erasure_coded();
     if !is_striped {
         put_u64(out, 1, u64::from(layout.replication));
     }

@@ -2,7 +2,7 @@
 //! Source: `FSImageFormatPBSnapshot.java`, Hadoop 3.5.0.
 
 use super::encode::*;
-use super::save::{Strings, Writer, put_directory, put_features, put_file_attributes};
+use super::save::{Strings, Writer, put_block, put_directory, put_features, put_file_attributes};
 use super::{INODE_REFERENCE, SNAPSHOT, SNAPSHOT_DIFF};
 use std::io;
 use surus_namespace::image::FrozenImage;
@@ -121,11 +121,8 @@ fn write_diffs(
                 put_copy(&mut message, &diff, false, strings);
                 let mut encoded = Vec::new();
                 for &handle in blocks.unwrap_or_default() {
-                    let block = image.block(handle);
                     encoded.clear();
-                    put_u64(&mut encoded, 1, block.id.0 as u64);
-                    put_u64(&mut encoded, 2, block.generation_stamp.0);
-                    put_u64(&mut encoded, 3, block.num_bytes);
+                    put_block(&mut encoded, image.block(handle));
                     put_bytes(&mut message, 5, &encoded);
                 }
                 put_delimited(&mut writer.buffer, &message);

@@ -40,7 +40,9 @@ impl BlockManager {
     pub(super) fn incremental_report(&mut self, storage: StorageHandle, entry: ReceivedDeleted<'_>) {
         let (ReceivedDeleted::Receiving(block) | ReceivedDeleted::Received(block, _) | ReceivedDeleted::Deleted(block)) =
             entry;
-        if let Some(handle) = self.table.find(block.id) {
+        if self.datanodes.storage(storage).reporting.is_some()
+            && let Some(handle) = self.table.find(block.id)
+        {
             self.touch_replica(handle, storage);
         }
         match entry {
@@ -89,11 +91,10 @@ impl BlockManager {
     ) -> Option<BlockHandle> {
         // A replica of a block group carries an id of its own, or the group's: to judge it by that would order its deletion.
         // Until erasure-coded data is read it is left alone.
-        if reported.id.is_striped() && self.table.find(reported.id).is_none_or(|found| self.table.row(found).is_group())
-        {
+        let handle = self.table.find(reported.id);
+        if reported.id.is_striped() && handle.is_none_or(|found| self.table.row(found).is_group()) {
             return None;
         }
-        let handle = self.table.find(reported.id);
         // A bad replica that is about to be deleted is not a good one because nobody remembers why.
         let datanode = self.datanodes.storage(storage).datanode;
         if self.datanodes.datanode(datanode).invalidate.is_bad(reported) {

@@ -142,8 +142,6 @@ impl BlockManager {
         // A copy that is made now would be one of a replica that is being written.
         for replica in &open.expected {
             self.cancel_copies_from(handle, replica.storage);
-        }
-        for replica in &open.expected {
             self.touch_replica(handle, replica.storage);
         }
         self.open.insert(handle, open);

@@ -344,17 +344,17 @@ impl Namespace {
                 let directory = opened.last_mut()?;
                 match directory.children.next() {
                     Some((name, child)) => {
+                        looked_at += 1;
+                        if looked_at >= limit {
+                            return Some(below(&directory.path, name));
+                        }
                         let is_shown = self.is_compared(comparison, directory, name, child);
                         next = is_shown.then(|| (child, below(&directory.path, name)));
-                        looked_at += 1;
                     }
                     None => _ = opened.pop(),
                 }
                 continue;
             };
-            if looked_at >= limit {
-                return Some(path);
-            }
             let skip_to = skipped.pop();
             if !self.tree.inode(handle).is_directory() {
                 let is_changed = skip_to.is_none() && self.tree.file_changed(handle, earlier, later);

@@ -243,29 +243,30 @@ impl Tree {
         }
     }
 
-    /// What a file charges to the directories above it.
+    /// What a file charges to the directories above it; `types` only where it is in none, or was deleted.
     pub(super) fn charges(&self, handle: InodeHandle) -> Charges {
+        let is_attached = self.inode(handle).parent().is_some();
         Charges {
             counts: self.counts(handle),
-            types: self.type_spaces(handle),
+            types: if is_attached { TypeSpaces::default() } else { self.type_spaces(handle) },
             governed: self.governed(handle),
             held: self.held(handle),
         }
     }
 
     pub(super) fn recharge(&mut self, handle: InodeHandle, before: Charges) {
-        let after = self.charges(handle);
+        let counts = self.counts(handle);
         self.recharge_held(handle, &before.held);
         let Some(parent) = self.inode(handle).parent() else {
-            let change = Held::of(&after.counts, after.types).minus(&Held::of(&before.counts, before.types));
+            let change = Held::of(&counts, self.type_spaces(handle)).minus(&Held::of(&before.counts, before.types));
             return self.recharge_deleted(handle, &change);
         };
-        let governed = after.governed.minus(&before.governed);
+        let governed = self.governed(handle).minus(&before.governed);
         if self.num_policies > 0 || !governed.is_zero() {
-            self.charge_types(parent, Sizes::of(&after.counts).minus(Sizes::of(&before.counts)), governed);
+            self.charge_types(parent, Sizes::of(&counts).minus(Sizes::of(&before.counts)), governed);
         }
-        if before.counts != after.counts {
-            self.charge(parent, before.counts, after.counts);
+        if before.counts != counts {
+            self.charge(parent, before.counts, counts);
         }
     }
 
